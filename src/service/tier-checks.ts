@@ -8,6 +8,7 @@ import {
   formatScaleToZero,
   formatSize,
   isFixed,
+  isRefused,
   type ObservedProject,
   requestOf,
   SCALE_TO_ZERO_NEVER,
@@ -130,15 +131,17 @@ export const checkProject = (
 ): readonly Diagnostic[] => {
   if (declaredTier === 'none') return []
   const stepsOf = groupBy(steps, ({ change }) => change)
-  const planned = changes.filter(({ refused }) => refused === undefined)
+  const planned = changes.filter((change) => !isRefused(change))
   const asked = planned.flatMap((change) => {
     const request = requestOf(stepsOf.get(change.id) ?? [])
     const isSize = request.autoscaling_limit_min_cu !== undefined || request.autoscaling_limit_max_cu !== undefined
     const isTimeout = request.suspend_timeout_seconds !== undefined
     return isSize || isTimeout ? [{ change, isSize, isTimeout }] : []
   })
-  const created = planned.filter(({ kind, compute }) => kind === 'create' && compute.type === 'read_only')
-  if (asked.length === 0 && created.length === 0) return []
+  const isReplica = ({ compute }: Change): boolean => compute.type === 'read_only'
+  // A replacement changes the type of the compute.
+  const added = planned.filter((one) => (one.kind === 'create' || one.kind === 'replace') && isReplica(one))
+  if (asked.length === 0 && added.length === 0) return []
   const tier = tierOfProject(project, declaredTier)
   if (tier === undefined) return [unchecked(project)]
   const live = new Map(project.computes.map((compute) => [compute.id, compute]))
@@ -151,10 +154,10 @@ export const checkProject = (
     }
     return checkTierSettings(settings, tier).map((problem) => tierDiagnostic(problem, sourceOf(change, problem)))
   })
-  const deleted = planned.filter(({ kind, compute }) => kind === 'delete' && compute.type === 'read_only').length
+  const removed = planned.filter((one) => one.kind === (isReplica(one) ? 'delete' : 'replace'))
   const before = project.computes.filter(({ type }) => type === 'read_only').length
-  const [first] = created
-  const replicas = first === undefined ? [] : checkTierReplicas(before + created.length - deleted, tier)
+  const [first] = added
+  const replicas = first === undefined ? [] : checkTierReplicas(before + added.length - removed.length, tier)
   return [...perCompute, ...replicas.map((problem) => tierDiagnostic(problem, first?.source))]
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ComputeSettings, SCALE_TO_ZERO_NEVER, TIERS, tierOf } from '../../src/model/index.ts'
-import { checkTierCuHours, checkTierReplicas, checkTierSettings } from '../../src/service/index.ts'
+import { checkProject, checkTierCuHours, checkTierReplicas, checkTierSettings } from '../../src/service/index.ts'
+import { type DeclaredShape, planOf, world } from '../planner/world.ts'
 
 const tier = (name: string) => {
   const found = tierOf(name)
@@ -60,6 +61,18 @@ describe('what the tiers allow', () => {
     ])
     expect(checkTierCuHours('quiet-river-1', 99, tier('free'))).toEqual([])
     expect(checkTierCuHours('quiet-river-1', null, tier('free'))).toEqual([])
+  })
+
+  test.each<[string, DeclaredShape, readonly string[]]>([
+    ['a primary becomes a replica', { replicas: { r: { id: 'ep-m' } } }, ['W_TIER_LIMIT']],
+    ['a replica becomes the primary of another branch', { replicas: { r: {} } }, []],
+  ])('a replacement counts as the replica that it adds or removes: %s', (_name, main, expected) => {
+    const replicas = ['ep-1', 'ep-2', 'ep-3'].map((id) => ({ id, name: id }))
+    const live = world({ main: { primary: { id: 'ep-m' }, replicas }, dev: {} })
+    const dev: DeclaredShape = expected.length > 0 ? {} : { primary: { id: 'ep-1' } }
+    const [project] = live.projects
+    const found = project && checkProject(project, planOf({ branches: { main, dev } }, live), 'free')
+    expect(found?.map(({ code }) => code)).toEqual(expected)
   })
 
   test.each(['business', 'UNKNOWN', 'scale', 'launch', 'something_v9'])(
