@@ -17,7 +17,7 @@ import {
 import { converge, type Replan } from './after/converge.ts'
 import { lossNotes, overrideNotes, pinNotes, successors, unpredictedNotes, windowNotes } from './after/notes.ts'
 import { ExpectedState } from './before/expected-state.ts'
-import { openingsOf, scheduledStep } from './before/restart-windows.ts'
+import { closedFor, openingsOf, scheduledStep } from './before/restart-windows.ts'
 import { type Consents, notStarted, type RunContext, type UntimedEvent } from './context.ts'
 import { type LostPrimaries, lostPrimariesOf } from './lost-primaries.ts'
 import { runStep } from './send/run-step.ts'
@@ -141,8 +141,8 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
 
 const perform = async (step: Step, context: RunContext, recorder: Recorder): Promise<StepOutcome> => {
   try {
-    const isOverridden = step.impact !== 'none' && !context.openingOf(step).isOpen
-    if (isOverridden) await recorder.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
+    if (closedFor(step, context.openingOf) !== undefined)
+      await recorder.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
     await recorder.emit({ type: 'step-start', step })
     return await runStep(step, context)
   } catch (error) {
@@ -152,15 +152,10 @@ const perform = async (step: Step, context: RunContext, recorder: Recorder): Pro
   }
 }
 
-/**
- * The outcome of a step that has to wait for its restart window. A step without impact does not wait, because its
- * impact is checked again right before its request. A disruptive step waits even if its compute has become idle,
- * because nobody has consented to running it now.
- */
+/** The outcome of a step that has to wait for its restart window. */
 const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): StepOutcome | undefined => {
-  if (ignoreWindows || step.impact === 'none') return undefined
-  const opening = openingOf(step)
-  return opening.isOpen ? undefined : scheduledStep(step, opening)
+  const closed = ignoreWindows ? undefined : closedFor(step, openingOf)
+  return closed && scheduledStep(step, closed)
 }
 
 /** The outcome of a step that is not allowed. A refused step does not run, even with every consent. */

@@ -113,7 +113,7 @@ const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Appli
     const { plan } = planned
     if (!planned.canRun) return { kind: 'unplannable', diagnostics: planned.problems, plan }
     await request.onPlan?.(planned, question > 1)
-    const answer = await answerTo(plan, request)
+    const answer = await answerTo(planned, request)
     if (answer === undefined) return { kind: 'declined' }
     if (!answer.wasAsked) return run({ ...request, clock: answer.clock }, planned, answer.consent, api)
     // The user consented only to the plan that was shown, and the project may have changed before the answer.
@@ -142,11 +142,11 @@ const planOf = async (
   }
 }
 
-const answerTo = async (plan: Plan, request: ApplyRequest) => {
+const answerTo = async ({ plan, observed }: PlannedApply, request: ApplyRequest) => {
   const { consent, clock, ignoreWindows = false } = request
   if (typeof consent !== 'function') return { consent, clock, wasAsked: false }
-  const at = clock.now()
-  if (!isAnyDue(plan, at, ignoreWindows)) {
+  const at = dateOf(clock)
+  if (!isAnyDue(plan, observed, { now: () => at }, ignoreWindows)) {
     // The plan is empty, or every step is refused or waits for its window, so there is nothing to ask. The clock is
     // stopped: if a window opened during the run, a step could run without consent.
     return {

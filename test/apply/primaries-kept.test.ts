@@ -1,7 +1,8 @@
 /** Whatever is refused, not allowed, not selected, stopped or rejected: no branch silently loses its declared primary. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Consent, Plan } from '../../src/model/index.ts'
+import { isAnyDue } from '../../src/apply/index.ts'
+import { type Consent, type Plan, WEEKDAYS } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
 import { expectEnough, isLong, runs } from '../long-runs.ts'
 import {
@@ -13,7 +14,7 @@ import {
   world,
 } from '../planner/world.ts'
 import { compute, fakeApi, refused } from './fake-api.ts'
-import { allow, apply, step } from './small-plans.ts'
+import { allow, apply, creating, deleting, planWith, step } from './small-plans.ts'
 
 const BRANCHES = ['main', 'dev', 'test', 'old', 'park']
 const PRIMARIES = ['ep-main', 'ep-dev', 'ep-test', 'ep-old']
@@ -133,4 +134,18 @@ test('no branch is left without its declared primary, unless the service rejects
   expect(applied).toBeGreaterThan(0)
   expectEnough(applied, 100)
   expectEnough(said, 5)
+})
+
+test.each([
+  ['03:59:50', 'does not fit into the rest of its window', false],
+  ['03:00:00', 'fits', true],
+])('at %s, a chain that %s is due: %s', (time, _name, isDue) => {
+  const windows = [{ days: WEEKDAYS, from: '02:00', to: '04:00', timezone: 'UTC' }]
+  const chain = planWith(
+    step('a', { ...deleting, impact: 'delete', windows }),
+    step('b', { ...creating, compute: { type: 'read_write' }, impact: 'none', after: ['a'] }),
+  )
+  const refused = { ...chain, steps: chain.steps.map((one) => (one.id === 'b' ? { ...one, refused: 'no' } : one)) }
+  const clock = { now: () => Date.parse(`2026-11-22T${time}Z`) }
+  expect(isAnyDue(refused, { takenAt: '', projects: [], missing: [] }, clock, false)).toBe(isDue)
 })

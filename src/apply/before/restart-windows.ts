@@ -1,8 +1,11 @@
 /** Decides whether a disruptive step has to wait for its restart window. */
 import { type Clock, dateOf, defined } from '../../base/index.ts'
-import { formatWindow, type Plan, type Step, type StepOutcome } from '../../model/index.ts'
-import { type Opening, openingFor, openingOf } from '../../model/window-opening.ts'
+import { formatWindow, type Observed, type Plan, type Step, type StepOutcome } from '../../model/index.ts'
+import { type Opening, openingFor } from '../../model/window-opening.ts'
 import { notStarted } from '../context.ts'
+import { chainTimes, Timings } from '../wait/timings.ts'
+
+type Calendar = Pick<Clock, 'now' | 'date'>
 
 const OPEN: Opening = { isOpen: true }
 
@@ -11,7 +14,7 @@ const OPEN: Opening = { isOpen: true }
  *
  * @param chainMs how long a chain takes that begins with a step. It is begun only if that fits into the window.
  */
-export const openingsOf = (clock: Clock, chainMs: (step: Step) => number): ((step: Step) => Opening) => {
+export const openingsOf = (clock: Calendar, chainMs: (step: Step) => number): ((step: Step) => Opening) => {
   const closed = new Map<string, Opening>()
   return (step) => {
     const { windows } = step
@@ -24,6 +27,17 @@ export const openingsOf = (clock: Clock, chainMs: (step: Step) => number): ((ste
     if (!opening.isOpen && chainMs(step) === 0) closed.set(key, opening)
     return opening
   }
+}
+
+/**
+ * The opening that a step has to wait for. A step without impact does not wait, because its impact is checked again
+ * right before its request. A disruptive step waits even if its compute has become idle, because nobody has consented
+ * to running it now.
+ */
+export const closedFor = (step: Step, openingOf: (step: Step) => Opening): Opening | undefined => {
+  if (step.impact === 'none') return undefined
+  const opening = openingOf(step)
+  return opening.isOpen ? undefined : opening
 }
 
 export const scheduledStep = (step: Step, opening: Opening): StepOutcome =>
@@ -40,10 +54,10 @@ const messageOf = ({ windows = [] }: Step, { opensLocally }: Opening): string =>
     : `It waits for its restart window, ${words}, which opens on ${opensLocally}.`
 }
 
-/** Whether any of the steps may run at `at`, which is in milliseconds since the epoch. */
-export const isAnyDue = ({ steps }: Plan, at: number, ignoreWindows: boolean): boolean =>
-  steps.some(
-    ({ windows, impact, refused }) =>
-      refused === undefined &&
-      (ignoreWindows || windows === undefined || impact === 'none' || openingOf(windows, at).isOpen),
+/** Whether any of the steps may run now. */
+export const isAnyDue = (plan: Plan, observed: Observed, clock: Calendar, ignoreWindows: boolean): boolean => {
+  const openingOf = openingsOf(clock, chainTimes(plan, new Timings(observed)))
+  return plan.steps.some(
+    (step) => step.refused === undefined && (ignoreWindows || closedFor(step, openingOf) === undefined),
   )
+}
