@@ -3,6 +3,7 @@ import { optionalRead } from '../api/index.ts'
 import { counted, groupBy } from '../base/index.ts'
 import {
   endedWell,
+  isUnderWay,
   type LocatedUnsettled,
   leftOutIds,
   type Observed,
@@ -65,7 +66,7 @@ export const waveBlockedBy = async (
   if (one === undefined || its === undefined) return undefined
   const { id, project, operation, repair } = one
   return skipped(
-    `An earlier wave, ${its.name}, is not settled: ${operation.action} ${operation.id} on ${id} of project ${project} ${operation.status === 'running' ? 'has not ended' : `ended as ${operation.status}`}. To settle it, run \`${repairCommand(repair, id, project)}\`, then \`espalier apply\` again.`,
+    `An earlier wave, ${its.name}, is not settled: ${operation.action} ${operation.id} on ${id} of project ${project} ${isUnderWay(operation) ? 'has not ended' : `ended as ${operation.status}`}. To settle it, run \`${repairCommand(repair, id, project)}\`, then \`espalier apply\` again.`,
   )
 }
 

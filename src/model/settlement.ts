@@ -39,6 +39,10 @@ export const operationEnd = (
   return quietMs >= retryMs + GRACE_MS ? 'bad' : undefined
 }
 
+/** Whether an operation is still being worked on, and not only waiting for a retry after a failure. */
+export const isUnderWay = ({ status }: Pick<SeenOperation, 'status'>): boolean =>
+  status !== 'failed' && !ENDS.has(status)
+
 /** Whether an operation did what it was started for. */
 export const endedWell = ({ status }: Pick<SeenOperation, 'status'>): boolean => ENDS.get(status) === 'good'
 

@@ -120,7 +120,7 @@ const branchFinder = (project: ObservedProject, diagnostics: Diagnostic[]) => {
       const known = [...(isBranchId(ref) ? byId : byName).keys()]
       const message = `Project \`${project.id}\` has no branch \`${ref}\`.`
       const near = didYouMean(ref, known) ?? listNames(known)
-      const hint = `${near} If the branch was deleted, delete its entry${placeWords(source)}. A rule does not need its branches to exist.`
+      const hint = `${near} If the branch was deleted, delete its entry at ${source.file}:${source.line}. A rule does not need its branches to exist.`
       diagnostics.push(problem('E_BRANCH_UNKNOWN', message, hint, source))
       return undefined
     }

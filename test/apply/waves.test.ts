@@ -1,12 +1,14 @@
 /** Waves: each starts once the one before it is done. `--max-failures` stops a run. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createWriteApi } from '../../src/api/index.ts'
+import { waveBlockedBy, wavesOf } from '../../src/apply/waves.ts'
 import type { Clock } from '../../src/base/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
 import type { ApplyEvent, Plan, Step } from '../../src/model/index.ts'
 import { terminalPlan } from '../../src/report/index.ts'
 import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { type ApplyRequest, apply, type Manifests, planLive, select } from '../../src/workflow/index.ts'
+import { compute } from './fake-api.ts'
 import { apply as applySteps, planWith, step } from './small-plans.ts'
 
 const PROJECTS = ['canary-1', 'canary-2', 'shop', 'blog']
@@ -165,6 +167,26 @@ describe('a wave after an unfinished one', () => {
       'd: skipped: An earlier wave, second, has 1 unfinished step.',
       'none: skipped: An earlier wave, second, has 1 unfinished step.',
     ])
+  })
+
+  test.each([
+    ['scheduling', 'has not ended'],
+    ['running', 'has not ended'],
+    ['failed', 'ended as failed'],
+  ])('names an operation that has left a compute unsettled and is %s: it %s', async (status, words) => {
+    const plan = { ...planWith(inProject('c')), waves }
+    const [wave] = wavesOf(plan)
+    const operation = { id: 'op-1', action: 'apply_config', status, updatedAt: '' }
+    const one = {
+      id: 'ep-1',
+      project: 'a',
+      branch: 'main',
+      compute: compute('ep-1'),
+      operation,
+      repair: 'restart' as const,
+    }
+    const blocked = wave && (await waveBlockedBy(plan, wave, new Map(), async () => [one]))
+    expect(blocked?.(inProject('c')).message).toContain(`apply_config op-1 on ep-1 of project a ${words}. To settle it`)
   })
 
   test('is skipped if it has the projects in no wave, and one in the last wave could not be planned', async () => {
