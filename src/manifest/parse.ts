@@ -261,7 +261,7 @@ class Reading {
   checkShared(): void {
     for (const tree of this.#unextended) {
       if (this.#extended.has(posix.normalize(tree.file))) continue
-      const hint = 'Add `project` with the project id. Only shared files have none, and no manifest extends this file.'
+      const hint = 'Add `project` with the project id. Only shared files may omit it, and no manifest extends this one.'
       tree.report('E_REQUIRED', tree.source(undefined), 'A manifest requires `project` or `projects`.', hint)
     }
   }

@@ -182,7 +182,7 @@ test('import into a file reports the position of a compute that is declared abse
   const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'ahead.yaml')
   expect(into).toMatchObject({ code: 1, stdout: '' })
   expect(into.stderr).toContain('ahead.yaml:7')
-  expect(into.stderr).toContain('it is declared absent, but is live')
+  expect(into.stderr).toContain('The primary on staging is declared absent but exists.')
   expect(await readFile(join(folder, 'ahead.yaml'), 'utf8')).toBe(ahead)
 })
 

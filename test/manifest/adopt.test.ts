@@ -296,7 +296,7 @@ rules:
   it('keeps a declared compute that is not live and imports the others', () => {
     const live = { main: { primary: { size: 1 } }, other: { primary: { size: 8, scaleToZero: 300 } } }
     const adopted = adopt(WRITTEN, world({ ...LIVE, ...live }))
-    expect(adopted).toMatchObject({ notLive: ['main, replica reporting'], added: expect.any(Number) })
+    expect(adopted).toMatchObject({ notLive: ['replica "reporting" on main'], added: expect.any(Number) })
     expect(textOf(adopted)).toContain('reporting: { size: 2 }')
     expect(textOf(adopted)).toContain('other:')
   })

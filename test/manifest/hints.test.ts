@@ -89,7 +89,7 @@ const policy = (name: string, rest: string): string => `{ name: ${name}, level: 
 // hint: Write `…` without quotes.
 // hint: Add the colon, or delete the line.
 // hint: Add a manifest, or delete the file.
-// hint: Add `project` with the project id. Only shared files have none, and no manifest extends this file.
+// hint: Add `project` with the project id. Only shared files may omit it, and no manifest extends this one.
 // hint: Copy the id from the Settings page of the console. The project name is not accepted.
 // hint: Write another name, or leave it out.
 test.each<readonly [hint: string, mistake: string, corrected: string, shared?: string]>([
@@ -98,7 +98,7 @@ test.each<readonly [hint: string, mistake: string, corrected: string, shared?: s
   ['Add the colon, or delete the line.', 'prune\nparkOn: spare', 'prune: true\nparkOn: spare'],
   ['Add a manifest, or delete the file.', '# Nothing yet', 'prune: true'],
   [
-    'Add `project` with the project id. Only shared files have none, and no manifest extends this file.',
+    'Add `project` with the project id. Only shared files may omit it, and no manifest extends this one.',
     'version: 1\nprune: true',
     'prune: true',
   ],

@@ -84,7 +84,7 @@ const DESCRIPTION = {
     once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
     timeout: { ...TIMEOUT_FLAG.timeout, group: 'Agent:' },
-    'stop-timeout': duration('Agent:', 'How long to go on after SIGTERM to give a branch its primary back', {
+    'stop-timeout': duration('Agent:', 'After SIGTERM, how long to keep trying to give a branch its primary back', {
       default: '10m',
     }),
     keys: text('Agent:', 'YAML file that lists several API keys, each with its projects', { value: 'FILE' }),

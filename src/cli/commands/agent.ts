@@ -89,7 +89,7 @@ const SUSPEND = {
   flags: {
     ...CHOICE_FLAGS,
     for: text('', 'How long to suspend the projects, at most 30d', { value: 'TIME', demandOption: true }),
-    reason: text('', 'Reason for the suspension, which agent status shows', { value: 'TEXT', demandOption: true }),
+    reason: text('', 'Why you suspend the projects; agent status shows it', { value: 'TEXT', demandOption: true }),
   },
   examples: [['$0 agent suspend --all --for 2h --reason "load test"', 'All projects']],
   notes: `Exit codes:

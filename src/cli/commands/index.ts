@@ -36,7 +36,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'show <ref>',
-    summary: 'Show a saved plan or resolved manifests, without network access or a key',
+    summary: 'Print a saved plan, or manifests with their defaults merged, without network access or a key',
     load: async () => (await import('./show.ts')).showCommand,
   },
   {
@@ -56,13 +56,13 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'operations',
-    summary: 'List, show and wait for operations of the control plane',
+    summary: 'List, inspect and wait for control-plane operations',
     examples: [['$0 operations list', 'List the newest fifty operations']],
-    notes: 'Statuses are shown in the same terms as in the console.',
+    notes: 'Statuses use the names of the console.',
     subcommands: [
       {
         command: 'list',
-        summary: 'List operations, with the newest first',
+        summary: 'List operations, newest first',
         load: async () => (await import('./operations.ts')).listCommand,
       },
       {
@@ -127,7 +127,7 @@ export const COMMANDS: readonly Entry[] = [
       ['$0 agent run --repo https://github.com/acme/db', 'Follow a repository'],
       ['$0 agent status', 'Show the state of each project'],
     ],
-    notes: 'Each agent needs a data folder of its own (--data).',
+    notes: 'Each agent needs its own data folder (--data).',
     subcommands: [
       {
         command: 'run [paths..]',
@@ -136,7 +136,7 @@ export const COMMANDS: readonly Entry[] = [
       },
       {
         command: 'status [projects..]',
-        summary: 'Show the state of each project. For projects that are named, also show every difference',
+        summary: 'Show the state of each project. Name projects to see every difference',
         load: async () => (await import('./agent.ts')).statusCommand,
       },
       {

@@ -8,7 +8,7 @@ import { text } from './flags.ts'
 
 /** The flag with which all agent commands find the data folder. */
 export const DATA_FLAG = {
-  data: text('Agent:', 'Data folder, which only one agent can use at a time', {
+  data: text('Agent:', 'Data folder; each agent needs its own', {
     value: 'DIR',
     default: '.espalier/agent',
   }),

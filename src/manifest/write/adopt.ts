@@ -3,6 +3,7 @@ import { defined } from '../../base/index.ts'
 import {
   applyRules,
   type Change,
+  computeTitle,
   type Desired,
   type DesiredCompute,
   type DesiredDocument,
@@ -236,7 +237,7 @@ class Adopting {
       }
       const value = live === undefined ? undefined : writtenAt(path, live.attributes)
       if (value === undefined || (isReplica && path === 'name')) {
-        this.#conflict(`a manifest cannot express the live value of \`${path}\``, change, source)
+        this.#conflict(`has a live value of \`${path}\` that a manifest cannot express`, change, source)
         continue
       }
       const keys = [...place, ...keysOfPath(path)]
@@ -248,18 +249,17 @@ class Adopting {
 
   #conflict(what: string, change: Change, source: Source | undefined): void {
     const hint = 'Remove this declaration from the manifest, then import again. Nothing was written.'
-    this.conflicts.push({ message: `${titleOf(change)}: ${what}.`, hint, ...defined({ source }) })
+    this.conflicts.push({ message: `The ${titleOf(change)} ${what}.`, hint, ...defined({ source }) })
   }
 }
 
 const OBSTACLES = {
-  move: 'it is pinned here, but is on another branch',
-  replace: 'it is pinned here, but has a different type',
-  delete: 'it is declared absent, but is live',
+  move: 'is pinned here but is on another branch',
+  replace: 'is pinned here but has a different type',
+  delete: 'is declared absent but exists',
 } as const
 
-const titleOf = ({ branch, compute }: Change): string =>
-  `${branch.name}, ${compute.type === 'read_write' ? 'the primary' : `replica ${compute.name ?? compute.id ?? ''}`}`
+const titleOf = ({ branch, compute }: Change): string => `${computeTitle(compute)} on ${branch.name}`
 
 const isPrune = ({ reasons }: Change): boolean => reasons[0] === 'PRUNED'
 
