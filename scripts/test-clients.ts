@@ -367,8 +367,8 @@ const CLIENTS: readonly Client[] = [
   },
   {
     name: '@neondatabase/serverless',
-    what: 'HTTP and WebSocket (test/computes/serverless.test.ts)',
-    run: () => ownTests(versionIn('.', '@neondatabase/serverless'), ['test/computes/serverless.test.ts']),
+    what: 'HTTP and WebSocket (test/long/serverless.test.ts)',
+    run: () => ownTests(versionIn('.', '@neondatabase/serverless'), ['test/long/serverless.test.ts']),
   },
   {
     name: '@neondatabase/toolkit',

@@ -49,10 +49,17 @@ const repositoryWith = (...texts: readonly string[]): Repository => {
   return copyOf(template)
 }
 
-/** Three live computes have drifted from the first version of the manifests. */
-export const open = async (repository = repositoryWith(BASE)): Promise<World> => {
-  const sandbox = await startSandbox({ seed: seedOf(['main', 'a', 'b', 'c']), apiKey: KEY, timeScale: 200 })
-  onTestFinished(() => sandbox.close())
+export const openSandbox = (): Promise<Sandbox> =>
+  startSandbox({ seed: seedOf(['main', 'a', 'b', 'c']), apiKey: KEY, timeScale: 200 })
+
+/**
+ * Three live computes have drifted from the first version of the manifests.
+ *
+ * @param shared by default, the world has a sandbox of its own.
+ */
+export const open = async (repository = repositoryWith(BASE), shared?: Sandbox): Promise<World> => {
+  const sandbox = shared ?? (await openSandbox())
+  if (shared === undefined) onTestFinished(() => sandbox.close())
   const github = await openGitHubServer()
   return {
     repository,

@@ -1,9 +1,12 @@
 /** With `require-approval`, only what a pull request showed before it was approved is applied after the merge. */
-import { execFileSync } from 'node:child_process'
-import { expect, test } from 'vitest'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WEEKDAYS } from '../../src/model/index.ts'
-import { KEY, manifest, open } from './action-world.ts'
+import type { Sandbox } from '../../src/sandbox/index.ts'
+import { KEY, manifest, open, openSandbox } from './action-world.ts'
 import type { GitHubServer, StoredReview } from './github-server.ts'
+import { copyOf, type Repository, writeCommit } from './run-action.ts'
 
 type Sizes = Readonly<Record<string, number>>
 type Files = Readonly<Record<string, string>>
@@ -11,30 +14,58 @@ type Files = Readonly<Record<string, string>>
 const MINUTE = 60_000
 const AS_LIVE = { main: 1, a: 1, b: 1, c: 1 }
 
+// The records that the Action leaves on GitHub name the service, so all tests have the same one.
+let sandbox: Sandbox
+let asSeeded: ReturnType<Sandbox['control']['dump']>
+beforeAll(async () => {
+  sandbox = await openSandbox()
+  asSeeded = sandbox.control.dump()
+})
+afterAll(() => sandbox.close())
+
+interface Commit {
+  readonly parents: readonly string[]
+  /** What it adds to the files of its first parent. */
+  readonly files: Files
+}
+
+/** What a team has made, to continue from: running the Action again for each test would take most of the time. */
+interface Made {
+  readonly repository: Repository
+  readonly github: Pick<GitHubServer, 'main' | 'comments' | 'history' | 'statuses'>
+  readonly commits: ReadonlyMap<string, Commit>
+  readonly heads: ReadonlyMap<number, { readonly base: string; readonly sha: string }>
+  readonly now: number
+}
+
 /** The live computes match `main`. Pull requests are opened, planned, approved and merged as on GitHub. */
-const openTeam = async () => {
-  const world = await open()
-  const { repository, github, sandbox, run } = world
-  const { git } = repository
-  let now = Date.now() - 60 * MINUTE
+const openTeam = async (made?: Made) => {
+  sandbox.control.clearFaults()
+  sandbox.control.load(asSeeded)
+  const world = await open(made && copyOf(made.repository), sandbox)
+  const { repository, github, run } = world
+  let now = made?.now ?? Date.now() - 60 * MINUTE
   github.now = () => now
-  const commits = new Map<string, { readonly parents: readonly string[]; readonly files: Files }>()
-  /** Adds files to the tree of the first parent. Uses one process of git, and leaves the work tree alone. */
-  const commit = (files: Files, ...parents: readonly string[]): string => {
-    const [first = '', ...others] = parents
-    const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
-    const lines = [
-      `commit refs/heads/made\nmark :1\ncommitter x <x@example.com> 1700000000 +0000\n${data('x')}from ${first}\n`,
-      ...others.map((other) => `merge ${other}\n`),
-      ...Object.entries(files).map(([name, text]) => `M 100644 inline ${name}\n${data(text)}`),
-      '\nget-mark :1\n',
-    ]
-    const options = { cwd: repository.folder, encoding: 'utf8', input: lines.join('') } as const
-    const made = execFileSync('git', ['fast-import', '--quiet', '--force', '--cat-blob-fd=1'], options).trim()
-    commits.set(made, { parents, files })
-    return made
+  const commits = new Map(made?.commits)
+  const filesOf = (sha: string): Files => {
+    const { parents: [first] = [], files = {} } = commits.get(sha) ?? {}
+    return first === undefined ? files : { ...filesOf(first), ...files }
   }
-  github.main = commit({ 'espalier.yaml': manifest(AS_LIVE) }, git('rev-parse', 'HEAD'))
+  /** Adds files to those of the first parent. */
+  const commit = (files: Files, ...parents: readonly string[]): string => {
+    const [first] = parents
+    const sha = writeCommit(repository.folder, { ...(first === undefined ? {} : filesOf(first)), ...files }, parents)
+    commits.set(sha, { parents, files })
+    return sha
+  }
+  const checkOut = (sha: string): void => {
+    const files = filesOf(sha)
+    for (const name of new Set([...commits.values()].flatMap((one) => Object.keys(one.files)))) {
+      if (files[name] === undefined) rmSync(join(repository.folder, name), { force: true })
+      else repository.write(name, files[name])
+    }
+    repository.write('.git/HEAD', `${sha}\n`)
+  }
   const historyOf = (sha: string): ReadonlySet<string> =>
     new Set([sha, ...(commits.get(sha)?.parents ?? []).flatMap((parent) => [...historyOf(parent)])])
   github.compare = (base, head) => {
@@ -43,7 +74,15 @@ const openTeam = async () => {
     const between = [...after].filter((sha) => !before.has(sha))
     return { status, files: between.flatMap((sha) => Object.keys(commits.get(sha)?.files ?? {})) }
   }
-  const heads = new Map<number, { readonly base: string; readonly sha: string }>()
+  const heads = new Map(made?.heads)
+  if (made === undefined) github.main = commit({ 'espalier.yaml': manifest(AS_LIVE) })
+  else {
+    const { main, comments, history, statuses } = structuredClone(made.github)
+    github.main = main
+    for (const { issue, login, body } of comments) github.add(issue, login, body)
+    for (const [number, one] of history) github.history.set(number, one)
+    github.statuses.push(...statuses)
+  }
   const eventOf = (number: number, name: string) => {
     const { base = '', sha = '' } = heads.get(number) ?? {}
     const side = { ref: 'main', repo: { full_name: 'acme/shop' } }
@@ -52,6 +91,11 @@ const openTeam = async () => {
   const team = {
     ...world,
     commit,
+    made: (): Made => {
+      const { main, comments, history, statuses } = github
+      const kept = structuredClone({ main, comments, history, statuses })
+      return { repository: copyOf(repository), github: kept, commits: new Map(commits), heads: new Map(heads), now }
+    },
     pass: (minutes: number) => {
       now += minutes * MINUTE
     },
@@ -74,7 +118,7 @@ const openTeam = async () => {
     },
     /** Plans the pull request again. */
     plan: async (number: number, name = 'pull_request', inputs: Readonly<Record<string, string>> = {}) => {
-      git('checkout', '-q', '--detach', heads.get(number)?.sha ?? '')
+      checkOut(heads.get(number)?.sha ?? '')
       const asked = { command: 'plan', 'require-approval': 'true', ...inputs }
       const { log, outputs } = await run(asked, { event: eventOf(number, name) })
       expect(['', 'policy-denied'], log).toContain(outputs['failure-reason'])
@@ -113,7 +157,7 @@ const openTeam = async () => {
       inputs: Readonly<Record<string, string>> = {},
       more: object = {},
     ) => {
-      git('checkout', '-q', '--detach', sha)
+      checkOut(sha)
       return run(
         { command: 'apply', 'require-approval': 'true', ...inputs },
         {
@@ -134,12 +178,16 @@ const openTeam = async () => {
 
 type Team = Awaited<ReturnType<typeof openTeam>>
 
+let made: Made | undefined
 /** Pull request 7 resizes `main` to 4, and rob approves it. */
 const approved = async (): Promise<Team> => {
-  const team = await openTeam()
-  await team.propose(7, { main: 4 })
-  team.approve(7)
-  return team
+  if (made === undefined) {
+    const team = await openTeam()
+    await team.propose(7, { main: 4 })
+    team.approve(7)
+    made = team.made()
+  }
+  return openTeam(made)
 }
 
 // promise: approved-plan

@@ -1,11 +1,13 @@
 /** Runs the Action as the runner does: in-process, or the committed bundle as a process. */
 import { execFileSync, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { deflateSync } from 'node:zlib'
 import type { Environment } from '../../src/action/inputs.ts'
 import { runAction as runInProcess } from '../../src/action/run-action.ts'
 import { quickClock } from '../quick-clock.ts'
@@ -39,6 +41,30 @@ export const copyOf = ({ folder }: Repository): Repository => {
   const copy = mkdtempSync(join(tmpdir(), 'espalier-action-'))
   cpSync(folder, copy, { recursive: true })
   return repositoryIn(copy)
+}
+
+/** Writes a commit of files without folders. Starts no process, as git would for each of its commands. @returns its id. */
+export const writeCommit = (
+  folder: string,
+  files: Readonly<Record<string, string>>,
+  parents: readonly string[],
+): string => {
+  const store = (type: string, content: Buffer): Buffer => {
+    const object = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
+    const id = createHash('sha1').update(object).digest()
+    const [, first = '', rest = ''] = /^(..)(.+)$/.exec(id.toString('hex')) ?? []
+    mkdirSync(join(folder, '.git/objects', first), { recursive: true })
+    writeFileSync(join(folder, '.git/objects', first, rest), deflateSync(object))
+    return id
+  }
+  const entries = Object.entries(files).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const tree = entries.flatMap(([name, text]) => [Buffer.from(`100644 ${name}\0`), store('blob', Buffer.from(text))])
+  const lines = [
+    `tree ${store('tree', Buffer.concat(tree)).toString('hex')}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    ...['author', 'committer'].map((who) => `${who} x <x@example.com> 1700000000 +0000`),
+  ]
+  return store('commit', Buffer.from(`${lines.join('\n')}\n\nx\n`)).toString('hex')
 }
 
 /** An existing repository. */

@@ -9,7 +9,7 @@ import { operationIdOf } from './official.ts'
 const PROJECT = 'quiet-river-12345678'
 const MAIN = 'br-calm-lake-a0000001'
 const PRIMARY = 'ep-calm-lake-a0000001'
-/** Operations that need real computes: test/computes/catalog.test.ts tests them. */
+/** Operations that need real computes: test/long/catalog.test.ts tests them. */
 const REAL_ONLY = new Set(['getProjectBranchSchema', 'getProjectBranchSchemaComparison'])
 /** The served operations, except those that always return an error. */
 const SERVED = OPERATIONS.filter(({ operation }) => Object.keys(operation.responses).some((status) => status < '3'))

@@ -87,9 +87,9 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
       'resume --all',
     ].map((line) => [`espalier agent ${line}`, { elsewhere: 'test/e2e/agent.test.ts' }]),
   ),
-  'espalier sandbox connect main': { elsewhere: 'test/e2e/sandbox.test.ts' },
-  'espalier sandbox connect main --psql': { elsewhere: 'test/e2e/sandbox.test.ts' },
-  'psql "$(espalier sandbox connect main/reporting)"': { elsewhere: 'test/e2e/sandbox.test.ts' },
+  'espalier sandbox connect main': { elsewhere: 'test/long/sandbox.test.ts' },
+  'espalier sandbox connect main --psql': { elsewhere: 'test/long/sandbox.test.ts' },
+  'psql "$(espalier sandbox connect main/reporting)"': { elsewhere: 'test/long/sandbox.test.ts' },
   'source <(espalier completion zsh)': { elsewhere: 'test/e2e/help.test.ts' },
 }
 

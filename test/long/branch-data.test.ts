@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/index.ts'
 import { clientOf, openPatient, type Patient, serversIn } from '../e2e/real-computes.ts'
-import { isLong } from '../long-runs.ts'
 
 /** The tests share a sandbox, because starting one takes longer than most tests. Each has a project of its own. */
 let sandbox: Sandbox
@@ -29,53 +28,47 @@ const open = async () => {
 }
 const newPrimary = { type: 'read_write' }
 
-/** More ways through the same data, by default left out because Postgres starts slowly. */
-const more = test.runIf(isLong)
-
-more(
-  "restoring a branch copies its source's data, moves the old data to the backup, and keeps the host names",
-  async () => {
-    const { call, run, project, main, primary } = await open()
-    const dev = (
-      await call('POST', `${project}/branches`, {
-        branch: { name: 'dev', parent_id: main },
-        endpoints: [newPrimary, { type: 'read_only' }],
-      })
-    ).body
-    const devId = dev.branch.id
-    const [devPrimary, devReplica] = [dev.endpoints[0].id, dev.endpoints[1].id]
-    await run(devPrimary, `CREATE TABLE origin AS SELECT 'dev' AS name`)
-    await run(primary, `CREATE TABLE origin AS SELECT 'main' AS name`)
-    const onReplica = async () => (await run(devReplica, 'SELECT name FROM origin').catch(() => []))[0]?.name
-    await expect.poll(onReplica).toBe('dev')
-    const connected = await clientOf(sandbox, devPrimary)
-
-    const restored = await call('POST', `${project}/branches/${devId}/restore`, {
-      source_branch_id: main,
-      preserve_under_name: 'dev_old',
+test("restoring a branch copies its source's data, moves the old data to the backup, and keeps the host names", async () => {
+  const { call, run, project, main, primary } = await open()
+  const dev = (
+    await call('POST', `${project}/branches`, {
+      branch: { name: 'dev', parent_id: main },
+      endpoints: [newPrimary, { type: 'read_only' }],
     })
-    expect(restored.status).toBe(200)
-    await connected.dropped
-    expect(connected.endedWith).toBe('57P01')
-    expect(await run(devPrimary, 'SELECT name FROM origin')).toEqual([{ name: 'main' }])
-    await expect.poll(onReplica).toBe('main')
+  ).body
+  const devId = dev.branch.id
+  const [devPrimary, devReplica] = [dev.endpoints[0].id, dev.endpoints[1].id]
+  await run(devPrimary, `CREATE TABLE origin AS SELECT 'dev' AS name`)
+  await run(primary, `CREATE TABLE origin AS SELECT 'main' AS name`)
+  const onReplica = async () => (await run(devReplica, 'SELECT name FROM origin').catch(() => []))[0]?.name
+  await expect.poll(onReplica).toBe('dev')
+  const connected = await clientOf(sandbox, devPrimary)
 
-    const { endpoint } = (
-      await call('POST', `${project}/endpoints`, {
-        endpoint: { branch_id: restored.body.branch.parent_id, ...newPrimary },
-      })
-    ).body
-    expect(await run(endpoint.id, 'SELECT name FROM origin')).toEqual([{ name: 'dev' }])
+  const restored = await call('POST', `${project}/branches/${devId}/restore`, {
+    source_branch_id: main,
+    preserve_under_name: 'dev_old',
+  })
+  expect(restored.status).toBe(200)
+  await connected.dropped
+  expect(connected.endedWith).toBe('57P01')
+  expect(await run(devPrimary, 'SELECT name FROM origin')).toEqual([{ name: 'main' }])
+  await expect.poll(onReplica).toBe('main')
 
-    await run(primary, `UPDATE origin SET name = 'main again'`)
-    await call('POST', `${project}/branches/${devId}/restore`, { source_branch_id: main })
-    expect(await run(devPrimary, 'SELECT name FROM origin')).toEqual([{ name: 'main again' }])
-    const { branches } = (await call('GET', `${project}/branches`)).body
-    expect(branches.map(({ name }: { name: string }) => name).sort()).toEqual(['dev', 'dev_old', 'main'])
-  },
-)
+  const { endpoint } = (
+    await call('POST', `${project}/endpoints`, {
+      endpoint: { branch_id: restored.body.branch.parent_id, ...newPrimary },
+    })
+  ).body
+  expect(await run(endpoint.id, 'SELECT name FROM origin')).toEqual([{ name: 'dev' }])
 
-more('a schema-only branch has all tables and views but no rows', async () => {
+  await run(primary, `UPDATE origin SET name = 'main again'`)
+  await call('POST', `${project}/branches/${devId}/restore`, { source_branch_id: main })
+  expect(await run(devPrimary, 'SELECT name FROM origin')).toEqual([{ name: 'main again' }])
+  const { branches } = (await call('GET', `${project}/branches`)).body
+  expect(branches.map(({ name }: { name: string }) => name).sort()).toEqual(['dev', 'dev_old', 'main'])
+})
+
+test('a schema-only branch has all tables and views but no rows', async () => {
   const { call, run, project, main, primary } = await open()
   await run(
     primary,
@@ -171,7 +164,7 @@ test('a recovered project still has its data', async () => {
   expect(await run(primary, 'SELECT n FROM kept')).toEqual([{ n: 1 }])
 })
 
-more('a restore that the deletion of the project interrupts is completed when the project is recovered', async () => {
+test('a restore that the deletion of the project interrupts is completed when the project is recovered', async () => {
   const { call, run, project, primary } = await open()
   const dev = (await call('POST', `${project}/branches`, { endpoints: [newPrimary] })).body
   await run(dev.endpoints[0].id, 'SELECT 1')

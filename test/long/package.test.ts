@@ -8,9 +8,8 @@ import { promisify } from 'node:util'
 import { publint } from 'publint'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
-import { isLong } from '../long-runs.ts'
+import { ROOT } from '../e2e/espalier.ts'
 import { serve } from '../serve.ts'
-import { ROOT } from './espalier.ts'
 
 const run = promisify(execFile)
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
@@ -92,7 +91,7 @@ test('the second program of docs/reference/javascript.md applies the plan, and t
   expect(stale.stdout).toBe('ended\nE_STALE\nThis must come from loadManifests.\n')
 })
 
-test.runIf(isLong)('the published types compile without our sources and without the bundled libraries', async () => {
+test('the published types compile without our sources and without the bundled libraries', async () => {
   const programs = {
     'right.ts': `import { createReadClient, loadManifests, plan, type Change, type Plan } from 'espalier'
       import { startSandbox, type Branch } from 'espalier/sandbox'
@@ -129,7 +128,7 @@ test.runIf(isLong)('the published types compile without our sources and without 
   expect(stdout).toContain("'canWrite' is missing")
 })
 
-test.runIf(isLong)('the published types resolve for every importer of ES modules (are the types wrong?)', async () => {
+test('the published types resolve for every importer of ES modules (are the types wrong?)', async () => {
   // Imported only here, because it loads a compiler.
   const { checkPackage, createPackageFromTarballData } = await import('@arethetypeswrong/core')
   const result = await checkPackage(createPackageFromTarballData(readFileSync(tarball)))

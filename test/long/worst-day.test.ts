@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { parseSeed } from '../../src/sandbox/index.ts'
-import { espalier } from './espalier.ts'
-import { clientAt, clientOf, environmentOf, withReal } from './real-computes.ts'
+import { espalier } from '../e2e/espalier.ts'
+import { clientAt, clientOf, environmentOf, withReal } from '../e2e/real-computes.ts'
 
 const EXAMPLE = 'examples/restore'
 const COMPUTE = 'ep-safe-haven-b0000001'

@@ -6,8 +6,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { espalier, MAIN, ROOT } from './espalier.ts'
-import { STEPS, type TenStepsOptions, tenSteps } from './ten-steps.ts'
+import { espalier, MAIN, ROOT } from '../e2e/espalier.ts'
+import { STEPS, type TenStepsOptions, tenSteps } from '../e2e/ten-steps.ts'
 
 const opened = async (options: TenStepsOptions = {}) => {
   const ten = await tenSteps(options)
@@ -90,7 +90,7 @@ test('apply runs to completion if its output is closed (`| head -n 1`)', async (
 
 // promise: clock-jumps
 test('jumps of several hours in the system clock do not affect waits', async () => {
-  const preload = pathToFileURL(join(ROOT, 'test/e2e/jumping-clock.mjs')).href
+  const preload = pathToFileURL(join(ROOT, 'test/long/jumping-clock.mjs')).href
   const ten = await opened({ env: { NODE_OPTIONS: `--import ${preload}` } })
   const { code, stdout, stderr } = await ten.apply('--timeout', '30s').ended
   expect(code, stdout + stderr).toBe(0)

@@ -6,9 +6,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
-import { part } from '../long-runs.ts'
+import { type RunningProcess, startProcess } from '../e2e/espalier.ts'
 import { serve } from '../serve.ts'
-import { type RunningProcess, startProcess } from './espalier.ts'
 
 const PROJECT = 'quiet-river-12345678'
 const SEED = {
@@ -100,8 +99,7 @@ test('an agent that starts after another was killed during a step completes that
   await agent.says(`${PROJECT}  Synced`)
   const second = await start().ended
   expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('Another agent uses the data folder') })
-  const moments = part(MOMENTS, 6)
-  for (const [index, [name, isMoment]] of moments.entries()) {
+  for (const [index, [name, isMoment]] of MOMENTS.entries()) {
     const round = index + 1
     sandbox.control.clearRequests()
     const doomed = agent
@@ -122,9 +120,9 @@ test('an agent that starts after another was killed during a step completes that
     await expect.poll(() => reported.length, { message: name }).toBe(2 * round)
   }
   expect(reported.filter((title) => title.startsWith('create replica'))).toEqual(
-    moments.map((_, index) => `create replica "r${index + 1}" on main`),
+    MOMENTS.map((_, index) => `create replica "r${index + 1}" on main`),
   )
-  expect(reported.filter((title) => title.startsWith('update primary'))).toHaveLength(moments.length)
+  expect(reported.filter((title) => title.startsWith('update primary'))).toHaveLength(MOMENTS.length)
   agent.interrupt('SIGTERM')
   expect((await agent.ended).code).toBe(0)
 }, 120_000)

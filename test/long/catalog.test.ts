@@ -7,7 +7,6 @@ import { findBinaries, findPgDump } from '../../src/sandbox/computes/postgres/bi
 import { makeSocketFolder } from '../../src/sandbox/computes/postgres/home.ts'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import { clientAt, openPatient, type Patient } from '../e2e/real-computes.ts'
-import { isLong } from '../long-runs.ts'
 
 const all = await findBinaries(undefined, makeSocketFolder())
 const dumpers = await Promise.all(all.map(({ major }) => findPgDump(major, all)))
@@ -77,26 +76,20 @@ const newRole = (name: string, branch = shop.main) => shop.call('POST', `/branch
 const namesOf = async (what: 'roles' | 'databases'): Promise<readonly string[]> =>
   (await shop.call('GET', `/branches/${shop.main}/${what}`))[what].map(({ name }: { name: string }) => name)
 
-/** More ways through the same data, by default left out because Postgres starts slowly. */
-const more = test.runIf(isLong)
-
-more(
-  'after a sandbox restart, data that a connection begins to use can be copied, roles can be created before the first connection, and the data of deleted replicas is removed',
-  async () => {
-    await query(await uriOf('neondb_owner', 'neondb'), 'CREATE TABLE restarted AS SELECT 1 AS n')
-    const { branch } = await newBranch(shop)
-    await opened.sandbox.close()
-    const replicas = join(stateDir, 'postgres/replicas')
-    mkdirSync(join(replicas, 'ep-deleted'))
-    opened = await open()
-    const uri = await uriOf('neondb_owner', 'neondb')
-    const [rows, copy] = await Promise.all([query(uri, 'TABLE restarted'), newBranch(shop)])
-    expect(await query(await uriOf('neondb_owner', 'neondb', shop, copy.branch), 'TABLE restarted')).toEqual(rows)
-    await newRole('after_restart', branch)
-    expect(await query(await uriOf('after_restart', 'neondb', shop, branch), 'TABLE restarted')).toEqual(rows)
-    expect(readdirSync(replicas)).toEqual([])
-  },
-)
+test('after a sandbox restart, data that a connection begins to use can be copied, roles can be created before the first connection, and the data of deleted replicas is removed', async () => {
+  await query(await uriOf('neondb_owner', 'neondb'), 'CREATE TABLE restarted AS SELECT 1 AS n')
+  const { branch } = await newBranch(shop)
+  await opened.sandbox.close()
+  const replicas = join(stateDir, 'postgres/replicas')
+  mkdirSync(join(replicas, 'ep-deleted'))
+  opened = await open()
+  const uri = await uriOf('neondb_owner', 'neondb')
+  const [rows, copy] = await Promise.all([query(uri, 'TABLE restarted'), newBranch(shop)])
+  expect(await query(await uriOf('neondb_owner', 'neondb', shop, copy.branch), 'TABLE restarted')).toEqual(rows)
+  await newRole('after_restart', branch)
+  expect(await query(await uriOf('after_restart', 'neondb', shop, branch), 'TABLE restarted')).toEqual(rows)
+  expect(readdirSync(replicas)).toEqual([])
+})
 
 test('a new role can log in to its database and owns it', async () => {
   const [role, encoded] = ['sally "quoted"', encodeURIComponent('sally "quoted"')]
@@ -137,7 +130,7 @@ test.runIf(findPgBouncer() !== undefined)(
   },
 )
 
-more('deleting a role reassigns its objects to the database owner', async () => {
+test('deleting a role reassigns its objects to the database owner', async () => {
   await newRole('deleted')
   const owner = await uriOf('neondb_owner', 'neondb')
   await query(owner, 'GRANT CREATE ON SCHEMA public TO deleted')
@@ -176,41 +169,38 @@ test('a password that was set with SQL cannot be revealed', async () => {
   expect([await reveal('own_password'), await reveal('new_password')]).toEqual([412, 412])
 })
 
-more(
-  'while the compute restarts, is resized, is suspended and is deleted, reads succeed and writes succeed or are locked',
-  async () => {
-    const { branch, compute } = await newBranch(shop)
-    const statuses = new Set<string>()
-    const catalog = `/branches/${branch}`
-    const uri = `/connection_uri?branch_id=${branch}&role_name=neondb_owner&database_name=neondb`
-    let isOver = false
-    const poll = async (method: string, path: string) => {
-      while (!isOver) {
-        const next = opened.change()
-        const { status } = await sendOnce(`/${shop.id}${path}`, method)
-        await next
-        statuses.add(`${method} ${status}`)
-      }
+test('while the compute restarts, is resized, is suspended and is deleted, reads succeed and writes succeed or are locked', async () => {
+  const { branch, compute } = await newBranch(shop)
+  const statuses = new Set<string>()
+  const catalog = `/branches/${branch}`
+  const uri = `/connection_uri?branch_id=${branch}&role_name=neondb_owner&database_name=neondb`
+  let isOver = false
+  const poll = async (method: string, path: string) => {
+    while (!isOver) {
+      const next = opened.change()
+      const { status } = await sendOnce(`/${shop.id}${path}`, method)
+      await next
+      statuses.add(`${method} ${status}`)
     }
-    const paths = [
-      `${catalog}/roles`,
-      `${catalog}/databases/neondb`,
-      `${catalog}/roles/neondb_owner/reveal_password`,
-      uri,
-    ]
-    const polls = [...paths.map((path) => poll('GET', path)), poll('DELETE', `${catalog}/databases/none`)]
-    await shop.call('POST', `/endpoints/${compute}/restart`)
-    const sized = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }
-    await shop.call('PATCH', `/endpoints/${compute}`, { endpoint: sized })
-    await shop.call('POST', `/endpoints/${compute}/suspend`)
-    await shop.call('POST', `/endpoints/${compute}/start`)
-    await shop.call('DELETE', `/endpoints/${compute}`)
-    isOver = true
-    await Promise.all(polls)
-    // Without its compute, the branch has no connection string.
-    expect([...statuses].filter((status) => !/^(GET (200|404)|DELETE (204|423))$/.test(status))).toEqual([])
-  },
-)
+  }
+  const paths = [
+    `${catalog}/roles`,
+    `${catalog}/databases/neondb`,
+    `${catalog}/roles/neondb_owner/reveal_password`,
+    uri,
+  ]
+  const polls = [...paths.map((path) => poll('GET', path)), poll('DELETE', `${catalog}/databases/none`)]
+  await shop.call('POST', `/endpoints/${compute}/restart`)
+  const sized = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }
+  await shop.call('PATCH', `/endpoints/${compute}`, { endpoint: sized })
+  await shop.call('POST', `/endpoints/${compute}/suspend`)
+  await shop.call('POST', `/endpoints/${compute}/start`)
+  await shop.call('DELETE', `/endpoints/${compute}`)
+  isOver = true
+  await Promise.all(polls)
+  // Without its compute, the branch has no connection string.
+  expect([...statuses].filter((status) => !/^(GET (200|404)|DELETE (204|423))$/.test(status))).toEqual([])
+})
 
 test('a branch inherits roles, databases and passwords from its parent, and later changes stay separate', async () => {
   await newRole('parent')
@@ -225,13 +215,13 @@ test('a branch inherits roles, databases and passwords from its parent, and late
   expect(await query(await uriOf('parent', 'shop'), 'TABLE t')).toEqual([{ n: 1 }])
 })
 
-more("a replica that starts before its primary has the branch's roles", async () => {
+test("a replica that starts before its primary has the branch's roles", async () => {
   const { compute } = await newBranch(shop, 'read_only')
   const replica = (await opened.sandbox.control.computes()).find(({ id }) => id === compute)
   expect(await query(replica?.uri ?? '', 'SELECT pg_is_in_recovery() AS replica')).toEqual([{ replica: true }])
 })
 
-more('existing and new roles can replicate once logical replication is enabled', async () => {
+test('existing and new roles can replicate once logical replication is enabled', async () => {
   const own = await newProject()
   await query(await uriOf('neondb_owner', 'neondb', own), 'CREATE ROLE by_sql LOGIN')
   await own.call('PATCH', '', { project: { settings: { enable_logical_replication: true } } })
@@ -289,7 +279,7 @@ describe.skipIf(dumping === undefined)('with pg_dump (skipped without it)', () =
     await expect.poll(async () => (await old.call('GET', ofOdd)).sql).toContain('PostgreSQL database dump')
   })
 
-  more('a schema that a stopping compute cuts off is reported as 423', async () => {
+  test('a schema that a stopping compute cuts off is reported as 423', async () => {
     const client = await clientAt(uri)
     await client.query('CREATE TABLE locked (n int)')
     await client.query('BEGIN; LOCK TABLE locked')

@@ -1,9 +1,8 @@
 /** Interrupts the program at every relevant moment. The next `apply` makes the project match its manifest. */
 import { test } from 'vitest'
 import type { FaultOrder, Sandbox } from '../../src/sandbox/index.ts'
-import { isLong, part } from '../long-runs.ts'
-import { type Ended, type Running, start } from './espalier.ts'
-import { STEPS, type TenSteps, tenSteps } from './ten-steps.ts'
+import { type Ended, type Running, start } from '../e2e/espalier.ts'
+import { STEPS, type TenSteps, tenSteps } from '../e2e/ten-steps.ts'
 
 /** The phases of a step as the server sees them: the change, the wait for its operations, the final read. */
 const MOMENTS = {
@@ -75,14 +74,8 @@ const inProcess = (ten: TenSteps): Running => {
   return start(args, env)
 }
 
-/** During a create and the final delete. */
-const someBoundaries: typeof everyBoundary = [
-  [2, 'operations of the step are running'],
-  [10, 'the request has taken effect but its response has not been sent'],
-]
-
 // promise: no-state, kill
-test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
+test.concurrent.for(everyBoundary)(
   'after a kill -9 during step %i, when %s, the next apply converges',
   async ([step, moment], { expect }) => {
     const isRunning = step > 0 && moment === 'operations of the step are running'
@@ -103,33 +96,30 @@ test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
   },
 )
 
-test
-  .runIf(isLong)
-  .concurrent(
-    'if a change is first rejected because of a lock, the next apply converges after a kill -9 during its step',
-    async ({ expect }) => {
-      // The ninth step is the first delete.
-      const lock = { on: 'request', method: 'DELETE', effect: { kind: 'lock' } } as const
-      const { ten, ended } = await interruptAt(
-        9,
-        'the step has been verified and the next step has not begun',
-        asProcess,
-        ({ child }) => child.kill('SIGKILL'),
-        ({ control }) => control.addFault(lock),
-      )
-      try {
-        expect(ended.code, ended.stdout + ended.stderr).toBeNull()
-        expect(await ten.applyAgain()).toEqual([])
-      } finally {
-        await ten.close()
-      }
-    },
+test.concurrent('if a change is first rejected because of a lock, the next apply converges after a kill -9 during its step', async ({
+  expect,
+}) => {
+  // The ninth step is the first delete.
+  const lock = { on: 'request', method: 'DELETE', effect: { kind: 'lock' } } as const
+  const { ten, ended } = await interruptAt(
+    9,
+    'the step has been verified and the next step has not begun',
+    asProcess,
+    ({ child }) => child.kill('SIGKILL'),
+    ({ control }) => control.addFault(lock),
   )
+  try {
+    expect(ended.code, ended.stdout + ended.stderr).toBeNull()
+    expect(await ten.applyAgain()).toEqual([])
+  } finally {
+    await ten.close()
+  }
+})
 
 const tally = ({ stdout }: Ended): string => /^Apply \w+: .*?\./m.exec(stdout)?.[0] ?? stdout
 
 // promise: interrupt
-test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
+test.concurrent.for(['SIGINT', 'SIGTERM'] as const)(
   'after one %s, apply completes the running step, starts no other, and says how to continue',
   async (signal, { expect }) => {
     const { ten, ended } = await interruptAt(

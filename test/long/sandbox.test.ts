@@ -7,9 +7,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
-import { isLong, part } from '../long-runs.ts'
-import { espalier, MAIN, ROOT, type RunningProcess, start, startProcess } from './espalier.ts'
-import { clientAt, POSTGRES_BIN, serversIn } from './real-computes.ts'
+import { espalier, MAIN, ROOT, type RunningProcess, start, startProcess } from '../e2e/espalier.ts'
+import { clientAt, POSTGRES_BIN, serversIn } from '../e2e/real-computes.ts'
 
 const SEED = 'examples/quickstart/seed.yaml'
 let state: string
@@ -139,7 +138,7 @@ test('sandbox connect requires a running sandbox with real computes, and psql co
     await writeFile(join(state, `${name}`), script, { mode: 0o755 })
   }
   const env = { PATH: `${state}:${process.env.PATH}`, TMPDIR: process.env.TMPDIR }
-  for (const command of part([...new Set(commands)], 3)) {
+  for (const command of new Set(commands)) {
     const line = command.includes('--psql')
       ? `echo 'SELECT 6 * 7' | ${command}`
       : `psql "$(${command.trim()})" -Atc 'SELECT 6 * 7'`
@@ -158,23 +157,20 @@ test('sandbox serve rejects a --pg-bin without Postgres and names the missing pr
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test.runIf(isLong)(
-  'the demo of real computes passes its checks and leaves nothing behind (npm run test:long)',
-  async () => {
-    const demo = spawn(process.execPath, ['scripts/demo-postgres.mjs'], {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    let said = ''
-    demo.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text
-    })
-    const [code] = await once(demo, 'close')
-    expect(code, said).toBe(0)
-    expect(said.match(/^✓ .*$/gm)).toHaveLength(5)
-    expect(said).toMatch(/first row after \d+ ms/)
-  },
-)
+test('the demo of real computes passes its checks and leaves nothing behind (npm run test:long)', async () => {
+  const demo = spawn(process.execPath, ['scripts/demo-postgres.mjs'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  demo.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const [code] = await once(demo, 'close')
+  expect(code, said).toBe(0)
+  expect(said.match(/^✓ .*$/gm)).toHaveLength(5)
+  expect(said).toMatch(/first row after \d+ ms/)
+})
 
 test('sandbox serve reads faults from a file and reports the position of an invalid one', async () => {
   const file = join(state, 'faults.yaml')

@@ -18,9 +18,8 @@ import {
 } from '../../src/model/index.ts'
 import type { FaultOrder, Sandbox, Seed } from '../../src/sandbox/index.ts'
 import { apply } from '../../src/workflow/index.ts'
-import { part } from '../long-runs.ts'
-import { espalier } from './espalier.ts'
-import { type Client, clientOf, environmentOf, openReal } from './real-computes.ts'
+import { espalier } from '../e2e/espalier.ts'
+import { type Client, clientOf, environmentOf, openReal } from '../e2e/real-computes.ts'
 
 interface Case {
   readonly title: string
@@ -192,7 +191,8 @@ const onPatch = (project: string, kind: 'reset-before' | 'reset-after'): FaultOr
 const SIZE = { size: 0.5 }
 const TIMEOUT = { scaleToZero: '7d' }
 
-const ALL_FAULTS: Readonly<Record<string, Fault>> = {
+/** By project. Each is tested with a simulated compute too (test/apply/observe.test.ts). */
+const FAULTS: Readonly<Record<string, Fault>> = {
   'timeout-restarts': {
     primary: TIMEOUT,
     fault: onOperation('timeout-restarts', 'restart'),
@@ -237,13 +237,10 @@ const ALL_FAULTS: Readonly<Record<string, Fault>> = {
   'self-suspends': { primary: TIMEOUT, meanwhile: 'suspend', predicted: 'none', observed: 'suspended-by-itself' },
   'foreign-restart': { primary: TIMEOUT, meanwhile: 'restart', predicted: 'none', observed: 'restarted-cause-unknown' },
 }
-/** By project. Each is tested with a simulated compute too (test/apply/observe.test.ts). */
-const FAULTS = Object.fromEntries(part(Object.entries(ALL_FAULTS), 7))
-const SOME_CASES = part(CASES, 3)
 
 let sandbox: Sandbox
 beforeAll(async () => {
-  const cases = SOME_CASES.map(({ project, live }) => ({ id: project, branches: live }))
+  const cases = CASES.map(({ project, live }) => ({ id: project, branches: live }))
   const effects = [
     { id: 'shrink', branches: main('shrink', { size: { min: 0.25, max: 4 } }) },
     { id: 'sleeps', branches: main('sleeps') },
@@ -262,7 +259,7 @@ test('the cases of this table cover every impact', () => {
   expect([...seen].sort()).toEqual([...IMPACTS].sort())
 })
 
-test.each(SOME_CASES)('$title', async ({ project, desired, prune = false, impacts }) => {
+test.each(CASES)('$title', async ({ project, desired, prune = false, impacts }) => {
   const manifest = await save({ version: 1, project, prune, branches: desired })
   const clients = new Map<string, Client>()
   for (const compute of await sandbox.control.computes()) {

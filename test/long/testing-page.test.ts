@@ -13,8 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { isLong } from '../long-runs.ts'
-import { ROOT } from './espalier.ts'
+import { ROOT } from '../e2e/espalier.ts'
 
 const [, vitest = '', pytest = '', shell = ''] =
   /```ts\n(.*?)```.*```python\n(.*?)```.*?```sh\n(.*?)```/s.exec(
@@ -42,7 +41,7 @@ const openProject = () => {
   }
 }
 
-test.runIf(isLong)('the example for vitest gives a test a database', () => {
+test('the example for vitest gives a test a database', () => {
   const { write, run } = openProject()
   const body = `
 import pg from 'pg'

@@ -1,7 +1,7 @@
 /** The built `espalier/sandbox`, as an application uses it. package.test.ts checks its types. */
 import { manualClock, startSandbox } from 'espalier/sandbox'
 import { expect, onTestFinished, test } from 'vitest'
-import { POSTGRES_BIN } from './real-computes.ts'
+import { POSTGRES_BIN } from '../e2e/real-computes.ts'
 
 const SEED = { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ size: 1 }] }] }] }
 

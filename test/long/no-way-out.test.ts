@@ -8,7 +8,6 @@ import { findBinaries } from '../../src/sandbox/computes/postgres/binaries.ts'
 import { makeSocketFolder } from '../../src/sandbox/computes/postgres/home.ts'
 import type { ReachableCompute, Sandbox } from '../../src/sandbox/index.ts'
 import { clientAt, openReal } from '../e2e/real-computes.ts'
-import { part } from '../long-runs.ts'
 
 const found = await findBinaries(undefined, makeSocketFolder())
 
@@ -23,7 +22,7 @@ const OF_THE_DATABASE = new Set(
 )
 
 describe.each(
-  part(found.toReversed(), found.length).map(({ version, postgres }) => ({
+  found.map(({ version, postgres }) => ({
     version,
     postgres,
     bin: dirname(postgres),

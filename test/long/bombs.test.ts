@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { JSON_BOMBS, MANIFEST_BOMBS } from '../hostile/bombs.ts'
-import { isLong, part } from '../long-runs.ts'
 import { serve } from '../serve.ts'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
@@ -60,14 +59,11 @@ const expectCalm = ({ code, said, peakMb }: Measured, words: RegExp): void => {
 
 // promise: huge-manifest
 describe.concurrent('a huge or deeply nested manifest', () => {
-  test.each(part(Object.entries(MANIFEST_BOMBS), 11))(
-    'is rejected without using much memory: %s',
-    async (_name, make) => {
-      const cwd = folder()
-      writeFileSync(join(cwd, 'espalier.yaml'), make())
-      expectCalm(await run(['validate'], cwd), /E_|error/)
-    },
-  )
+  test.each(Object.entries(MANIFEST_BOMBS))('is rejected without using much memory: %s', async (_name, make) => {
+    const cwd = folder()
+    writeFileSync(join(cwd, 'espalier.yaml'), make())
+    expectCalm(await run(['validate'], cwd), /E_|error/)
+  })
 })
 
 // promise: huge-plan
@@ -75,16 +71,13 @@ describe.concurrent('a huge or deeply nested saved plan or snapshot', () => {
   // Both are read by the same code.
   const runs = Object.entries(JSON_BOMBS).map(([name, make], index) => [name, index % 2 === 0, make] as const)
 
-  test.each(part(runs, 8))(
-    'is rejected without using much memory: %s (as a saved plan: %s)',
-    async (_name, isPlan, make) => {
-      const cwd = folder()
-      writeFileSync(join(cwd, 'bomb.json'), make())
-      writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
-      const ended = await run(isPlan ? ['show', 'bomb.json'] : ['plan', '--live', 'bomb.json', 'espalier.yaml'], cwd)
-      expectCalm(ended, isPlan ? /is not a saved plan/ : /cannot be used as a snapshot/)
-    },
-  )
+  test.each(runs)('is rejected without using much memory: %s (as a saved plan: %s)', async (_name, isPlan, make) => {
+    const cwd = folder()
+    writeFileSync(join(cwd, 'bomb.json'), make())
+    writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
+    const ended = await run(isPlan ? ['show', 'bomb.json'] : ['plan', '--live', 'bomb.json', 'espalier.yaml'], cwd)
+    expectCalm(ended, isPlan ? /is not a saved plan/ : /cannot be used as a snapshot/)
+  })
 })
 
 describe.concurrent('an endless input', () => {
@@ -97,7 +90,7 @@ describe.concurrent('an endless input', () => {
   ]
 
   // promise: device-as-file
-  test.each(part(cases, 5))('is read only up to its limit: $args', async ({ args, words, stdin }) => {
+  test.each(cases)('is read only up to its limit: $args', async ({ args, words, stdin }) => {
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
     const env = { ESPALIER_API_KEY: 'a-key' }
@@ -125,7 +118,7 @@ describe.concurrent('a huge or deeply nested response of the control API', () =>
   }
 
   const names = ['objects in objects', '30 MB of empty lists', '20 MB of valid branches', '40 MB']
-  test.each(part(names, 4))('is handled with little memory: %s', async (name) => {
+  test.each(names)('is handled with little memory: %s', async (name) => {
     const body = answers[name]?.() ?? ''
     const { port } = await serve((_request, response) => response.end(body))
     const cwd = folder()
@@ -134,7 +127,7 @@ describe.concurrent('a huge or deeply nested response of the control API', () =>
     expectCalm(await run(['plan'], cwd, { env }), /control API|E_BRANCH_UNKNOWN/)
   })
 
-  test.runIf(isLong)('is rejected if its pages never end', async () => {
+  test('is rejected if its pages never end', async () => {
     let page = 0
     const { port } = await serve(({ url = '' }, response) => {
       page += 1
