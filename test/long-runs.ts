@@ -1,7 +1,10 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 
 /** `npm test` runs a part of the cases, `npm run test:long` all of them. Tests that import this file run in both. */
 export const isLong = process.env.ESPALIER_LONG_TESTS === '1'
+
+/** A test that only `npm run test:long` runs. */
+export const longTest = test.runIf(isLong)
 
 /** By default, every n-th case, starting with the first. */
 export const part = <T>(all: readonly T[], n: number): readonly T[] =>

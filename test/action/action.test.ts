@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { WEEKDAYS } from '../../src/model/index.ts'
+import { longTest } from '../long-runs.ts'
 import { KEY, manifest, merged, open, pullRequest, type World, withHead } from './action-world.ts'
 import { makeRepository, runAction } from './run-action.ts'
 
@@ -76,7 +77,7 @@ test('comments by other authors or for other working directories are never edite
   expect(github.comments).toHaveLength(5)
 })
 
-test('the comment is found among 150 others, and created again if it was deleted', async () => {
+longTest('the comment is found among 150 others, and created again if it was deleted', async () => {
   const { run, event, github } = await withHead()
   for (let index = 0; index < 150; index += 1) github.add(7, 'someone', `comment ${index}`)
   await run({ command: 'plan' }, { event })
@@ -94,7 +95,7 @@ test('the comment is found among 150 others, and created again if it was deleted
   expect(outputs['comment-url']).toContain('#issuecomment-152')
 })
 
-test('with the token of an app or user, the Action finds its earlier comment', async () => {
+longTest('with the token of an app or user, the Action finds its earlier comment', async () => {
   const { run, event, github } = await withHead()
   for (const login of ['our-app[bot]', 'octocat']) {
     github.comments.length = 0
@@ -105,7 +106,7 @@ test('with the token of an app or user, the Action finds its earlier comment', a
   }
 })
 
-test('a request is retried after status 429, a secondary rate limit, and a 5xx response to a GET', async () => {
+longTest('a request is retried after status 429, a secondary rate limit, and a 5xx response to a GET', async () => {
   const { run, event, github } = await withHead()
   github.faults.push(
     { path: /comments/, status: 429, headers: { 'retry-after': '0' }, times: 2 },
@@ -204,7 +205,7 @@ test('a missing or invalid API key fails with the reason `auth`', async () => {
   expect((await run({ command: 'plan' })).code).toBe(0)
 })
 
-test('each working directory has its own comment, with file paths relative to the repository root', async () => {
+longTest('each working directory has its own comment, with file paths relative to the repository root', async () => {
   const world = await withHead()
   const { repository, run, event, github } = world
   repository.git('mv', 'espalier.yaml', 'other.yaml')
@@ -221,7 +222,7 @@ test('each working directory has its own comment, with file paths relative to th
   expect(github.comments[1]?.body).toContain('/db/prod/espalier.yaml#L4')
 })
 
-test('the base of a merge commit is its first parent, fetched if the clone is shallow', async () => {
+longTest('the base of a merge commit is its first parent, fetched if the clone is shallow', async () => {
   const world = await open()
   const { repository, run, github } = world
   repository.git('checkout', '-q', '-b', 'feature')

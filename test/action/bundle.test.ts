@@ -1,5 +1,6 @@
 /** The committed bundle as a process. The other tests of the Action run its source. */
 import { expect, test } from 'vitest'
+import { longTest } from '../long-runs.ts'
 import { manifest, merged, open, withHead } from './action-world.ts'
 import { runBundle } from './run-action.ts'
 
@@ -8,7 +9,7 @@ const inputsFor = ({ apiUrl, apiKey }: { apiUrl: string; apiKey: string }) => ({
   'api-key': apiKey,
 })
 
-test('the bundle plans a pull request, comments on it and applies it after the merge', async () => {
+longTest('the bundle plans a pull request, comments on it and applies it after the merge', async () => {
   const { repository, github, sandbox, event } = await withHead()
   const common = { repository, github }
   const planned = await runBundle({ ...common, inputs: { ...inputsFor(sandbox), command: 'plan' }, event })

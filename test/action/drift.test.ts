@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startInProcess } from '../in-process.ts'
+import { longTest } from '../long-runs.ts'
 import { manifest, open, pullRequest, type World, withHead } from './action-world.ts'
 
 const SCHEDULE = { event: { name: 'schedule', payload: {} } }
@@ -85,7 +86,7 @@ test('the input `pull-request` plans a pull request as if it had triggered the w
   expect(github.comments[0]?.body).toContain(`<!-- espalier record 1 ${github.pulls[0]?.head.sha} `)
 })
 
-test('the input `pull-request` creates no comment if only drift would be corrected', async () => {
+longTest('the input `pull-request` creates no comment if only drift would be corrected', async () => {
   const { run, push, github } = await withNamed('acme/shop', `${manifest({ main: 1, a: 2, b: 2, c: 2 })}# a comment\n`)
   const { log, outputs } = await run({ command: 'plan', 'pull-request': '7' }, push)
   expect(outputs, log).toMatchObject({ 'failure-reason': '', introduced: '0', drifted: '3' })
@@ -117,7 +118,7 @@ test('the input `pull-request` is rejected if the checked-out commit is not the 
 })
 
 // hint: Remove the empty value: the default is the token of the job.
-test.each([
+longTest.each([
   ['does not exist', { 'pull-request': '8' }, 'input', 'acme/shop has no pull request #8, or the job cannot read it.'],
   ['cannot be read', { 'pull-request': '7' }, 'refused', 'Pull request #7 could not be read. GitHub refused to'],
   ['needs a token', { 'pull-request': '7', 'github-token': '' }, 'input', 'requires the input github-token'],

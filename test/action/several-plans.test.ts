@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { COMMENT_LIMIT } from '../../src/report/index.ts'
+import { longTest } from '../long-runs.ts'
 import { manifest, withHead } from './action-world.ts'
 
 /** The state that a runner keeps between the steps of a job. */
@@ -79,7 +80,7 @@ test('a label identifies the plan in place of its paths, and appears in file nam
   expect(code, log).toBe(0)
 })
 
-test('plans with different paths or labels have separate comments with different headings', async () => {
+longTest('plans with different paths or labels have separate comments with different headings', async () => {
   const { run, event, github } = await withTwo()
   const steps = [{ paths: 'staging.yaml' }, { paths: 'production.yaml' }, { paths: 'production.yaml', label: 'eu' }]
   for (const inputs of [...steps, ...steps]) {
@@ -93,7 +94,7 @@ test('plans with different paths or labels have separate comments with different
   ])
 })
 
-test('a warning asks for labels if two steps of a workflow run write the same comment', async () => {
+longTest('a warning asks for labels if two steps of a workflow run write the same comment', async () => {
   const { run, event, github } = await withTwo()
   const first = job()
   await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...first })
@@ -111,7 +112,7 @@ test('a warning asks for labels if two steps of a workflow run write the same co
 })
 
 // promise: own-comments
-test('if the Action has written several comments, the newest is edited and the others are deleted', async () => {
+longTest('if the Action has written several comments, the newest is edited and the others are deleted', async () => {
   const { run, event, github } = await withHead()
   await run({ command: 'plan' }, { event })
   const [first] = github.comments

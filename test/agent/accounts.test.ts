@@ -1,6 +1,7 @@
 /** Several keys: write access to one team's files gives no access to another's projects, and each account has its own limit. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { openAccounts } from '../../src/agent/source/accounts.ts'
+import { longTest } from '../long-runs.ts'
 import { HOUR, MINUTE, manifestOf, openWorld, projectOf, projectSeed, stateOf, type World } from './running.ts'
 
 const [OURS, THEIRS] = ['ours-11111111', 'theirs-22222222']
@@ -149,21 +150,24 @@ test('the agent applies nothing to a project while its branches cannot be read, 
   expect(world.writes()).toHaveLength(1)
 })
 
-test('while project settings cannot be read, the agent still applies changes that do not depend on them, and treats the service window as closed', async () => {
-  await open()
-  const service = manifestOf(OURS, 1).replace('branches:', 'restartWindow: service\nbranches:')
-  breakReading('')
-  await world.declare(service, 'ours.yaml')
-  const agent = await world.start({ interval: HOUR })
-  await world.pass(HOUR)
-  await world.declare(service.replace('size: 1', 'size: 2'), 'ours.yaml')
-  await world.pass(26 * HOUR)
-  expect(projectOf(agent, OURS).state).not.toBe('Synced')
-  expect(world.writes()).toEqual([])
-  await world.declare(manifestOf(OURS, 2), 'ours.yaml')
-  await world.pass(20 * MINUTE)
-  expect(stateOf(agent, OURS)).toBe('Synced')
-})
+longTest(
+  'while project settings cannot be read, the agent still applies changes that do not depend on them, and treats the service window as closed',
+  async () => {
+    await open()
+    const service = manifestOf(OURS, 1).replace('branches:', 'restartWindow: service\nbranches:')
+    breakReading('')
+    await world.declare(service, 'ours.yaml')
+    const agent = await world.start({ interval: HOUR })
+    await world.pass(HOUR)
+    await world.declare(service.replace('size: 1', 'size: 2'), 'ours.yaml')
+    await world.pass(26 * HOUR)
+    expect(projectOf(agent, OURS).state).not.toBe('Synced')
+    expect(world.writes()).toEqual([])
+    await world.declare(manifestOf(OURS, 2), 'ours.yaml')
+    await world.pass(20 * MINUTE)
+    expect(stateOf(agent, OURS)).toBe('Synced')
+  },
+)
 
 test('a second SIGTERM stops the agent immediately, and the next agent waits for the operations that are still running', async () => {
   await open()

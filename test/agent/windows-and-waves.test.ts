@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Agent } from '../../src/agent/index.ts'
 import { EspalierError } from '../../src/base/index.ts'
+import { longTest, part } from '../long-runs.ts'
 import { Life } from './life.ts'
 import {
   branchSeed,
@@ -71,7 +72,7 @@ branches:
   }
   const BEGUN = [`02:00 ${MAIN}`, `02:07 ${TWO}`]
 
-  test('if the agent is stopped in the middle, it completes the chain first', async () => {
+  longTest('if the agent is stopped in the middle, it completes the chain first', async () => {
     const agent = await begin()
     await world.pass(2 * HOUR + 5.5 * MINUTE)
     agent.stop()
@@ -106,7 +107,7 @@ branches:
   }
   const GAP = /^Branch two has no primary since 2026-01-01T02:0\d:\d\d.\d{3}Z: 2 steps left\./
 
-  test.each<[string, (agent: Agent) => Promise<unknown> | undefined, string]>([
+  const MEANWHILE: readonly (readonly [string, (agent: Agent) => Promise<unknown> | undefined, string])[] = [
     [
       ' although it is suspended',
       (agent) => agent.suspend([PROJECT], world.stage.clock.now() + 24 * HOUR, 'load test'),
@@ -128,48 +129,58 @@ branches:
       },
       'Blocked: GitStale',
     ],
-  ])('if the service fails in the middle, the agent retries the chain outside the window%s', async (_, then, state) => {
-    const agent = await cutShort()
-    expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Failing', message: expect.stringMatching(GAP) })
-    await then(agent)
-    await world.pass(10 * MINUTE)
-    const { control } = world.stage.sandbox
-    control.clearFaults()
-    await world.pass(20 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe(state)
-    expect(projectOf(agent, PROJECT).message ?? '').not.toContain('no primary')
-    expect(sent().at(-1)).toMatch(new RegExp(`^02:[23]\\d ${TWO}$`))
-  })
+  ]
+  test.each(part(MEANWHILE, 3))(
+    'if the service fails in the middle, the agent retries the chain outside the window%s',
+    async (_, then, state) => {
+      const agent = await cutShort()
+      expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Failing', message: expect.stringMatching(GAP) })
+      await then(agent)
+      await world.pass(10 * MINUTE)
+      const { control } = world.stage.sandbox
+      control.clearFaults()
+      await world.pass(20 * MINUTE)
+      expect(stateOf(agent, PROJECT)).toBe(state)
+      expect(projectOf(agent, PROJECT).message ?? '').not.toContain('no primary')
+      expect(sent().at(-1)).toMatch(new RegExp(`^02:[23]\\d ${TWO}$`))
+    },
+  )
 
-  test('while the manifests are invalid, the chain waits, and the first thing shown is the branch without a primary', async () => {
-    const agent = await cutShort()
-    await world.declare('version: 2\n')
-    await world.pass(MINUTE)
-    expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Invalid', message: expect.stringMatching(GAP) })
-    world.stage.sandbox.control.clearFaults()
-    await world.pass(30 * MINUTE)
-    expect(projectOf(agent, PROJECT)).toMatchObject({
-      message: expect.stringMatching(GAP),
-      withoutPrimary: ['two'],
-      command: 'espalier validate',
-    })
-  })
+  longTest(
+    'while the manifests are invalid, the chain waits, and the first thing shown is the branch without a primary',
+    async () => {
+      const agent = await cutShort()
+      await world.declare('version: 2\n')
+      await world.pass(MINUTE)
+      expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Invalid', message: expect.stringMatching(GAP) })
+      world.stage.sandbox.control.clearFaults()
+      await world.pass(30 * MINUTE)
+      expect(projectOf(agent, PROJECT)).toMatchObject({
+        message: expect.stringMatching(GAP),
+        withoutPrimary: ['two'],
+        command: 'espalier validate',
+      })
+    },
+  )
 
-  test('an agent that is killed in the middle, and finds invalid manifests, shows the branch without a primary', async () => {
-    const life = new Life()
-    await begin(life)
-    await world.pass(2 * HOUR + 6 * MINUTE)
-    life.kill()
-    await world.declare('version: 2\n')
-    const next = await start()
-    await world.pass(MINUTE)
-    expect(projectOf(next, PROJECT)).toMatchObject({
-      state: 'Invalid',
-      message: expect.stringMatching(/ no primary since /),
-    })
-  })
+  longTest(
+    'an agent that is killed in the middle, and finds invalid manifests, shows the branch without a primary',
+    async () => {
+      const life = new Life()
+      await begin(life)
+      await world.pass(2 * HOUR + 6 * MINUTE)
+      life.kill()
+      await world.declare('version: 2\n')
+      const next = await start()
+      await world.pass(MINUTE)
+      expect(projectOf(next, PROJECT)).toMatchObject({
+        state: 'Invalid',
+        message: expect.stringMatching(/ no primary since /),
+      })
+    },
+  )
 
-  test('a chain is finished as it was begun if the manifests no longer say how', async () => {
+  longTest('a chain is finished as it was begun if the manifests no longer say how', async () => {
     const agent = await cutShort()
     await world.declare(manifest(TWO, ONE, 2).replace(/ {2}two: .*\n/, ''))
     world.stage.sandbox.control.clearFaults()
@@ -190,7 +201,7 @@ branches:
     expect([isDone(), agent.hasGap]).toEqual([true, false])
   })
 
-  test('an agent that is stopped gives up when its time is over', async () => {
+  longTest('an agent that is stopped gives up when its time is over', async () => {
     const agent = await cutShort()
     const { isDone } = world.endOf(agent)
     agent.stop()
@@ -198,7 +209,7 @@ branches:
     expect([isDone(), agent.hasGap]).toEqual([true, true])
   })
 
-  test('an agent that is stopped twice gives up at once', async () => {
+  longTest('an agent that is stopped twice gives up at once', async () => {
     const agent = await cutShort()
     const { isDone } = world.endOf(agent)
     agent.stop()
@@ -238,7 +249,7 @@ describe('a window that passes before its steps are done', () => {
     expect(sent()).toEqual([])
   })
 
-  test('is reported as missed because the attempt failed', async () => {
+  longTest('is reported as missed because the attempt failed', async () => {
     const agent = await begin()
     const effect = { kind: 'status', status: 503 } as const
     world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect, times: 0 })
@@ -302,18 +313,21 @@ describe('waves', () => {
     expect(stateOf(agent, OTHER)).toBe('Synced')
   })
 
-  test("a later wave does not start while the earlier wave's state is still that of the previous commit", async () => {
-    const agent = await begin()
-    const effect = { kind: 'latency', ms: 3 * MINUTE } as const
-    world.stage.sandbox.control.addFault({ on: 'request', method: 'GET', path: `**/${CANARY}/**`, effect, times: 1 })
-    await declare(2)
-    await world.pass(MINUTE)
-    expect(stateOf(agent, CANARY)).toBe('Synced')
-    expect(stateOf(agent, OTHER)).toBe('Scheduled: Wave')
-    await world.pass(10 * MINUTE)
-    expect(world.writes()).toEqual([expect.stringContaining(CANARY), expect.stringContaining(OTHER)])
-    expect(stateOf(agent, OTHER)).toBe('Synced')
-  })
+  longTest(
+    "a later wave does not start while the earlier wave's state is still that of the previous commit",
+    async () => {
+      const agent = await begin()
+      const effect = { kind: 'latency', ms: 3 * MINUTE } as const
+      world.stage.sandbox.control.addFault({ on: 'request', method: 'GET', path: `**/${CANARY}/**`, effect, times: 1 })
+      await declare(2)
+      await world.pass(MINUTE)
+      expect(stateOf(agent, CANARY)).toBe('Synced')
+      expect(stateOf(agent, OTHER)).toBe('Scheduled: Wave')
+      await world.pass(10 * MINUTE)
+      expect(world.writes()).toEqual([expect.stringContaining(CANARY), expect.stringContaining(OTHER)])
+      expect(stateOf(agent, OTHER)).toBe('Synced')
+    },
+  )
 
   test('a later wave does not start when the canary fails', async () => {
     const agent = await begin()
@@ -326,7 +340,7 @@ describe('waves', () => {
     expect(world.writes().filter((line) => line.includes(OTHER))).toEqual([])
   })
 
-  test('a later wave waits while a failed operation of somebody else leaves the canary unsettled', async () => {
+  longTest('a later wave waits while a failed operation of somebody else leaves the canary unsettled', async () => {
     const reads: string[] = []
     const agent = await begin({ onHandled: (method, path) => reads.push(`${method} ${path}`) })
     reads.length = 0

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { gitSource } from '../../src/agent/index.ts'
 import { commitInfo, fetchTip, isDescendant, openMirror, remoteTip, withoutCredentials } from '../../src/base/index.ts'
 import { openGitServer } from '../git-server.ts'
+import { longTest } from '../long-runs.ts'
 
 let folder: string
 let repo: string
@@ -153,7 +154,7 @@ describe('a repository with a long history', () => {
   })
 
   // promise: large-history
-  test('loses unreachable objects and leftovers of a killed fetch', async () => {
+  longTest('loses unreachable objects and leftovers of a killed fetch', async () => {
     await grow(256 * 1024)
     const pack = join((await mirror()).folder, '.git', 'objects', 'pack')
     await fetched()
@@ -170,7 +171,7 @@ describe('a repository with a long history', () => {
     expect(await readdir(pack)).not.toContain('tmp_pack_x')
   })
 
-  test('is stored in few pack files', async () => {
+  longTest('is stored in few pack files', async () => {
     const pack = join((await mirror()).folder, '.git', 'objects', 'pack')
     await commit('one')
     await fetched()

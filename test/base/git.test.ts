@@ -13,6 +13,7 @@ import {
   makePartialClone,
   plantBareRepository,
 } from '../hostile/repositories.ts'
+import { part } from '../long-runs.ts'
 import { serve } from '../serve.ts'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -150,7 +151,7 @@ const ATTACKS: readonly Attack[] = [
 ]
 
 // promise: git-configuration
-test.each(ATTACKS)('git runs no program from a repository with $name', async ({ plant, control }) => {
+test.each(part(ATTACKS, 4))('git runs no program from a repository with $name', async ({ plant, control }) => {
   const repository = makeHostileRepository()
   await plant(repository)
   // Most traps make git fail. Asynchronous, because a server in this process may have to answer.

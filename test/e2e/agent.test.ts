@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { longTest } from '../long-runs.ts'
 import { serve } from '../serve.ts'
 import { espalier, espalierAsProcess, type Running, start } from './espalier.ts'
 
@@ -67,7 +68,7 @@ test('the agent applies a commit, reports it in status, history and page, and ex
   expect(await agent('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('does not respond') })
 })
 
-test('the agent exits with 3 if it had to leave a branch without its primary', async () => {
+longTest('the agent exits with 3 if it had to leave a branch without its primary', async () => {
   running = run()
   await running.says(`${PROJECT}  Synced`)
   running.interrupt('SIGTERM')
@@ -106,7 +107,7 @@ test('a suspended project is not applied until it is resumed', async () => {
 
 // hint: Name the folder of the agent with --data, or start an agent with `espalier agent run`.
 // hint: Start it with `espalier agent run`, or name its folder with --data.
-test('agent status works once the agent is started', async () => {
+longTest('agent status works once the agent is started', async () => {
   const suggested = `\`espalier agent run --data ${join(folder, 'data')}\``
   expect((await agent('status')).stderr).toContain(`or start an agent with ${suggested}`)
   running = run()
@@ -142,7 +143,7 @@ test('agent status names a missing compute by its role', async () => {
   expect((await agent('status', 'shop')).stdout).toContain('main replica "reporting"  create')
 })
 
-test('the command that agent status suggests restores a manifest that a commit deleted', async () => {
+longTest('the command that agent status suggests restores a manifest that a commit deleted', async () => {
   running = run()
   await running.says(`${PROJECT}  Synced`)
   const before = git('rev-parse', 'HEAD').slice(0, 12)
@@ -205,14 +206,17 @@ test('agent run --once runs one round, sends its events, and exits with the code
 })
 
 // promise: committed-token
-test('git ignores the data folder inside the followed repository, which --repo names relative to the current folder', async () => {
-  // In a process, because git runs in another folder.
-  const flags = ['--data', '.espalier/agent', '--sandbox=../seed.yaml', '--once']
-  const ended = await espalierAsProcess(['agent', 'run', '--repo', '.', ...flags], {}, join(folder, 'repo'))
-  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`${PROJECT}  Synced`) })
-  git('add', '-A')
-  expect(git('status', '--porcelain')).toBe('')
-})
+longTest(
+  'git ignores the data folder inside the followed repository, which --repo names relative to the current folder',
+  async () => {
+    // In a process, because git runs in another folder.
+    const flags = ['--data', '.espalier/agent', '--sandbox=../seed.yaml', '--once']
+    const ended = await espalierAsProcess(['agent', 'run', '--repo', '.', ...flags], {}, join(folder, 'repo'))
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`${PROJECT}  Synced`) })
+    git('add', '-A')
+    expect(git('status', '--porcelain')).toBe('')
+  },
+)
 
 test.each([
   [['--interval', '10s'], 'at least 60s'],

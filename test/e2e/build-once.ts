@@ -5,9 +5,13 @@ const SOURCES = ['src', 'scripts', 'package-lock.json', 'package.json', 'tsconfi
 /** The last file that the build writes. */
 const LAST = 'dist/espalier.1'
 
+/** Names on the command line select tests. Only those in these folders run the built program. */
+const NAMED = process.argv.filter((word) => word.startsWith('test/'))
+const isNeeded = NAMED.length === 0 || NAMED.some((name) => /^test\/(e2e|long)/.test(name))
+
 /** The end-to-end tests run the built program, so it is built once before any of them, unless `npm ci` just did. */
 export default function buildOnce(): void {
-  if (!isFresh()) execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
+  if (isNeeded && !isFresh()) execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
 }
 
 const isFresh = (): boolean => {

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands/index.ts'
 import { parseSeed, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { EVERY_COMMAND } from '../every-command.ts'
+import { part } from '../long-runs.ts'
 import { type Ended, ROOT, start } from './espalier.ts'
 
 const PROJECT = 'quiet-river-12345678'
@@ -182,7 +183,8 @@ describe('the examples in the help', () => {
     expect(Object.keys(EXCEPTIONS).filter((line) => !LINES.includes(line))).toEqual([])
   })
 
-  test.each(LINES.filter((line) => EXCEPTIONS[line]?.elsewhere === undefined))('can be run: %s', async (line) => {
+  const here = LINES.filter((line) => EXCEPTIONS[line]?.elsewhere === undefined)
+  test.each(part(here, 5))('can be run: %s', async (line) => {
     const { more = '', code = 0, says = '', goesOn = false } = EXCEPTIONS[line] ?? {}
     const folder = await prepare()
     if (line.includes('plan.json')) await run('espalier plan --out plan.json', folder)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { longTest } from '../long-runs.ts'
 import { UNSEEN } from '../report/names.ts'
 import { type Served, serve } from '../serve.ts'
 import { espalier, espalierAsProcess } from './espalier.ts'
@@ -118,7 +119,7 @@ const SETTINGS = [
 const READ_BY_NODE: ReadonlySet<string> = new Set(['TZ', 'TMPDIR', 'PATH', 'GIT_DIR'])
 
 // promise: arbitrary-flags
-test('with a hostile environment variable, plan either prints a plan or fails with a message', async () => {
+longTest('with a hostile environment variable, plan either prints a plan or fails with a message', async () => {
   const plan = async ([name, value]: (typeof SETTINGS)[number]) => {
     const { cwd, env } = await open()
     const base = name === 'PATH' || name === 'GIT_DIR' ? ['--base', 'HEAD'] : []

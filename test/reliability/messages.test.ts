@@ -159,7 +159,7 @@ describe('a temporary fault', () => {
   ]
 
   // promise: rival-delete, temporary-fault
-  test.each(part(rows, 2))('completes all steps despite %s', async (_name, faults, phrases) => {
+  test.each(part(rows, 4))('completes all steps despite %s', async (_name, faults, phrases) => {
     const text = flat(await outputWith(...faults))
     for (const phrase of [...phrases, ALL_DONE]) expect(text).toContain(phrase)
   })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { manifestsAt } from '../../src/workflow/index.ts'
 import { makeRepository, type Repository } from '../action/run-action.ts'
+import { part } from '../long-runs.ts'
 
 const MANIFEST = 'version: 1\nproject: shop\nbranches: { main: { protect: true, primary: { size: 1 } } }\n'
 const policy = (name: string): string =>
@@ -50,7 +51,7 @@ const expectReported = async (made: Repository, path: string): Promise<void> => 
 
 // promise: links-on-base
 // hint: Replace it with a copy of the file.
-test.each(CLOSED)('manifestsAt rejects a commit in which %s', async (_case, path, change) => {
+test.each(part(CLOSED, 2))('manifestsAt rejects a commit in which %s', async (_case, path, change) => {
   const made = repository()
   made.commit('plain')
   const plain = await manifestsAt('HEAD', WHAT, { cwd: made.folder })
