@@ -14,6 +14,7 @@ import type { Accounts } from './source/accounts.ts'
 import type { Declaration, DesiredState } from './source/desired-state.ts'
 import { LiveProject } from './source/live-project.ts'
 import type { Notifier } from './tell/notifier.ts'
+import type { Shown } from './tell/view.ts'
 
 /** What a project needs from its agent. */
 export interface ProjectHost {
@@ -69,6 +70,8 @@ export class ProjectMemory {
   readonly #stored: Stored<ProjectFile>
   readonly live: LiveProject
   view: ProjectView
+  /** Why the manifests cannot be used. `undefined` if they can be. */
+  invalid: Shown | undefined
   /** The last plan with all differences, including the differences on hold. */
   plan: Plan | undefined
   /** Why the project could not be read since it was last read. */

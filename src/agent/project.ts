@@ -11,8 +11,9 @@ import type { WakeCause } from './decide/wakes.ts'
 import { type Decided, type ProjectHost, ProjectMemory } from './memory.ts'
 import { act, finishChain, heldUntil, mayRun } from './round/act.ts'
 import { decide } from './round/decide.ts'
-import { awaitInterrupted, readInterrupted, type Usable, usableOf } from './round/read.ts'
+import { awaitInterrupted, readInterrupted, type Unusable, type Usable, usableOf } from './round/read.ts'
 import { conclude, show, tellNotRead, tellRead, wakeNextInterval } from './round/tell.ts'
+import { filesBehind } from './source/declared.ts'
 import type { Declaration } from './source/desired-state.ts'
 import { isSameAs } from './tell/view.ts'
 
@@ -140,12 +141,11 @@ export class AgentProject {
     if (declaration === undefined) return ended('unchanged')
     const interrupted = await readInterrupted(memory)
     const usable = usableOf(this.id, declaration, accounts.of(this.id))
+    memory.invalid = 'manifests' in usable ? undefined : usable.invalid
     try {
       let isChanged = false
-      if ('status' in usable) {
-        await show(memory, usable.status, declaration.version, usable.shown)
-        wakeNextInterval(memory)
-      } else isChanged = await this.#reconcile(cause, declaration, usable, interrupted)
+      if ('manifests' in usable) isChanged = await this.#reconcile(cause, declaration, usable, interrupted)
+      else await this.#compare(cause, declaration, usable)
       tellRead(memory)
       return ended(isChanged ? 'changed' : 'unchanged')
     } catch (error) {
@@ -153,6 +153,24 @@ export class AgentProject {
       await tellNotRead(memory, error, began)
       return ended('failed')
     }
+  }
+
+  /** Compares a project whose manifests cannot be used with the last ones that could. Nothing is applied. */
+  async #compare(cause: WakeCause, declaration: Declaration, { invalid, key }: Unusable): Promise<void> {
+    const memory = this.memory
+    const { version } = declaration
+    await show(memory, { state: 'Unknown' }, version, {})
+    let decided: Decided | undefined
+    if (invalid !== undefined && key !== undefined) {
+      const observed = await memory.live.refresh(key.api, cause !== 'interval')
+      const valid = await this.#host.desired.lastValid(this.id)
+      if (valid !== undefined && key.foreignFile(() => filesBehind(valid.manifests)) === undefined) {
+        const { digest, manifests } = valid
+        decided = await decide(memory, { declaration: { ...declaration, digest }, manifests }, observed, key.api)
+      } else await show(memory, { state: 'Unknown' }, version, {})
+    }
+    if (decided === undefined || key === undefined) wakeNextInterval(memory)
+    else await conclude(memory, decided, key.api)
   }
 
   /** @returns whether something was applied. */

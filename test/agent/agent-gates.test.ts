@@ -108,8 +108,8 @@ test.each([
   expect(exitCodeOfAll(agent.view())).toBe(3)
 })
 
-const start = async (options: Parameters<World['start']>[0] = {}) => {
-  const agent = await world.start(options)
+const start = async (...options: Parameters<World['start']>) => {
+  const agent = await world.start(...options)
   await world.pass(MINUTE)
   expect(stateOf(agent, PROJECT)).toBe('Synced')
   return agent
@@ -154,6 +154,71 @@ describe('git', () => {
     await world.pass(MINUTE)
     expect(projectOf(agent, OTHER)).toMatchObject({ state: 'Suspended', command: `espalier agent resume ${OTHER}` })
     expect(world.writes()).toHaveLength(1)
+  })
+
+  describe('a project with invalid manifests', () => {
+    const DRIFT = { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 }
+    const drift = { live: '4 CU', want: '1 CU', origin: 'drift', state: 'Invalid' }
+
+    test('is read, and shows its drift from the last valid ones, also after a restart', async () => {
+      const life = new Life()
+      const agent = await start({}, life)
+      await world.declare('version: 1\nproject: [')
+      await world.pass(10 * MINUTE)
+      await world.edit(PROJECT, 'ep-main-11111111', DRIFT)
+      await world.pass(10 * MINUTE)
+      const shown = { state: 'Invalid', isFresh: true, command: 'espalier validate', differences: [drift] }
+      expect(projectOf(agent, PROJECT)).toMatchObject(shown)
+      life.kill()
+      const next = await world.start()
+      await world.pass(10 * MINUTE)
+      expect(projectOf(next, PROJECT)).toMatchObject(shown)
+      await world.declare(manifest(1))
+      await world.pass(10 * MINUTE)
+      expect(stateOf(next, PROJECT)).toBe('OutOfSync: Drift')
+      expect(world.writes()).toEqual([])
+    })
+
+    test('stays Invalid, but not fresh, while it cannot be read', async () => {
+      const agent = await start()
+      await world.declare('version: 1\nproject: [')
+      await world.pass(10 * MINUTE)
+      world.stage.sandbox.control.addFault({ on: 'request', effect: { kind: 'status', status: 500 }, times: 0 })
+      await world.pass(30 * MINUTE)
+      expect(projectOf(agent, PROJECT)).toMatchObject({
+        state: 'Invalid',
+        isFresh: false,
+        command: 'espalier validate',
+      })
+    })
+
+    test('is read if no valid manifest has ever declared it', async () => {
+      await world.declare('version: 1\nproject: late-sun-87654321\nbranches: 3\n', 'other.yaml')
+      const agent = await world.start()
+      await world.pass(20 * MINUTE)
+      expect(projectOf(agent, OTHER)).toMatchObject({ state: 'Invalid', isFresh: true, differences: [] })
+    })
+
+    test('stays Invalid if the last valid ones cannot be planned', async () => {
+      const agent = await start()
+      await world.declare('version: 1\nproject: [')
+      await world.byHand('DELETE', `/projects/${PROJECT}`)
+      await world.pass(20 * MINUTE)
+      expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Invalid', command: 'espalier validate' })
+    })
+
+    test('misses its window because of the error', async () => {
+      const nightly = (size: number): string =>
+        manifestOf(PROJECT, size, 'restartWindow: { days: [thu], from: "02:00", to: "04:00", timezone: UTC }\n')
+      const agent = await start(SELDOM)
+      await world.declare(nightly(2))
+      await world.pass(HOUR)
+      expect(stateOf(agent, PROJECT)).toBe('Scheduled')
+      await world.declare('version: 1\nproject: [')
+      await world.pass(30 * HOUR)
+      expect(projectOf(agent, PROJECT).missedWindow?.cause).toBe('failed')
+      expect(world.writes()).toEqual([])
+    })
   })
 
   describe('an error in a file that has never declared a project', () => {

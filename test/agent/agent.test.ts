@@ -292,6 +292,7 @@ describe.each([
     await world.pass(MINUTE)
     expect(projectOf(agent, PROJECT).state).toBe('Failing')
     world.setClock(by)
+    expect(agent.idleMs).toBeLessThanOrEqual(MINUTE)
     await world.pass(20 * MINUTE)
     expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Synced', isFresh: true })
     await world.declare(manifest('{ size: 4 }'))

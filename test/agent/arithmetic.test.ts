@@ -7,7 +7,15 @@ import { isSuspended, suspend } from '../../src/agent/control.ts'
 import { NEW_PROJECT_FILE } from '../../src/agent/data-folder.ts'
 import { countReverts, isConfirmed, mayInterrupt, waitAfter, wasRefused } from '../../src/agent/decide/retries.ts'
 import { worstOf } from '../../src/agent/decide/round.ts'
-import { dueWakes, jittered, missedWindow, startDelay, timerFor, windowWakes } from '../../src/agent/decide/wakes.ts'
+import {
+  dueWakes,
+  jittered,
+  missedWindow,
+  startDelay,
+  timerFor,
+  wakesAfterRound,
+  windowWakes,
+} from '../../src/agent/decide/wakes.ts'
 import { afterTooMany, allowance, intervalThatFits, REQUESTS_PER_REFRESH } from '../../src/agent/source/accounts.ts'
 import { AGENT_STATES, agentExitCode, type Step, type StepOutcome } from '../../src/model/index.ts'
 import { planOf, world as planWorld } from '../planner/world.ts'
@@ -138,6 +146,16 @@ describe('the request rate', () => {
 })
 
 describe('wakes', () => {
+  test.each([
+    ['at its time', 9 * MINUTE, true, 9 * MINUTE],
+    ['in a minute if it was due but could not be made', 5 * MINUTE, true, 7 * MINUTE],
+    ['not at all if it is past and nothing is due', 5 * MINUTE, false, undefined],
+  ])('a retry comes %s', (_, retryAt, isDue, expected) => {
+    const times = { now: 6 * MINUTE, interval: 5 * MINUTE, random: () => 0.5 }
+    const wakes = wakesAfterRound({ ...NEW_PROJECT_FILE, retryAt }, { verdicts: new Map() }, isDue, times)
+    expect(wakes.find(({ cause }) => cause === 'backoff')?.at).toBe(expected)
+  })
+
   test('due wakes are ordered by cause (window, commit, interval), then by due time', () => {
     const wakes = [
       { project: 'd', at: 1, cause: 'interval' },
@@ -164,13 +182,13 @@ describe('wakes', () => {
     expect(windowWakes(4 * MINUTE, 0, 0.5)).toHaveLength(1)
   })
 
-  const agent = { now: 200, runningSince: 0, isSuspended: false, isStale: false }
+  const agent = { now: 200, runningSince: 0, isSuspended: false, isUnusable: false }
   test.each([
     ['not missed if its work is done', undefined, false, agent, false],
     ['not missed while it is open', undefined, true, { ...agent, now: 199 }, false],
     ['missed for lack of time', 'too-little-time', true, agent, false],
     ['missed because a step failed', 'failed', true, agent, true],
-    ['missed because the manifests could not be fetched', 'failed', true, { ...agent, isStale: true }, false],
+    ['missed because the manifests could not be fetched', 'failed', true, { ...agent, isUnusable: true }, false],
     ['missed because the project is suspended', 'suspended', true, { ...agent, isSuspended: true }, true],
     ['missed if the agent started after it', 'agent-down', true, { ...agent, runningSince: 300, now: 400 }, false],
     ['missed if the agent started during it', 'agent-down', true, { ...agent, runningSince: 150 }, false],

@@ -33,6 +33,7 @@ const round = (wanted: Desired, observed: Observed, record: ProjectRecord, polic
     situation: {
       policy: { ...EVERYTHING, ...policy },
       isSuspended: false,
+      isInvalid: false,
       history: 'known',
     },
     steps: { now: NOW, isWaveHeld: false, mayInterrupt: () => true, chainMs: () => 0 },

@@ -12,7 +12,7 @@ import {
 import { type AgentStatus, CONSENTS, type RestartWindow, type Step } from '../../src/model/index.ts'
 
 const POLICY: AgentPolicy = { onGit: 'apply', onDrift: 'revert', allow: new Set(CONSENTS) }
-const FINE: Situation = { policy: POLICY, isSuspended: false, history: 'known' }
+const FINE: Situation = { policy: POLICY, isSuspended: false, isInvalid: false, history: 'known' }
 const introduced: Difference = {
   origin: 'introduced',
   kind: 'update',
@@ -58,6 +58,7 @@ describe('rows 1 to 9 of the decision table, for a difference', () => {
       { isSuspended: true, history: 'rewritten' },
       'none Suspended',
     ],
+    [2, 'manifests with errors', drift, { isInvalid: true }, 'none Invalid'],
     [3, 'rewritten history', introduced, { history: 'rewritten' }, 'none Blocked HistoryRewritten'],
     [3, 'a fetch that is too old', drift, { history: 'stale' }, 'none Blocked GitStale'],
     [4, 'a change that the service rejected', { ...introduced, wasRefused: true }, {}, 'hold Blocked Refused'],

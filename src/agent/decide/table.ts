@@ -1,8 +1,8 @@
 /**
  * The table that decides how differences and steps are treated. The first row that matches applies. The states that no
- * row decides: `Invalid` (`usableOf` in round/read.ts), `Unreachable` and `KeyRefused` (`afterFailedRead` in retries.ts),
- * `PlanError` (round/decide.ts), `RestartLimit` (`heldUntil` in round/act.ts), other `Failing` (`concluded` in
- * tell/view.ts).
+ * row decides: whether manifests are invalid (`usableOf` in round/read.ts), `Unreachable` and `KeyRefused`
+ * (`afterFailedRead` in retries.ts), `PlanError` (round/decide.ts), `RestartLimit` (`heldUntil` in round/act.ts), other
+ * `Failing` (`concluded` in tell/view.ts).
  */
 import type {
   AgentReason,
@@ -26,6 +26,8 @@ export interface AgentPolicy {
 export interface Situation {
   readonly policy: AgentPolicy
   readonly isSuspended: boolean
+  /** Whether the manifests cannot be used. Then the differences are those from the last ones that could. */
+  readonly isInvalid: boolean
   readonly history: 'known' | 'rewritten' | 'stale'
 }
 
@@ -67,9 +69,10 @@ const isUnsafe = ({ kind, impact, hasWindow }: Difference): boolean =>
 
 type Matches = (difference: Difference, situation: Situation) => boolean
 
-/** The rows for differences. Row 2, for manifests that cannot be used, is decided before a project is planned. */
+/** The rows for differences. */
 const ROWS: readonly (readonly [Matches, Verdict])[] = [
   [(_, { isSuspended }) => isSuspended, stop(1, 'Suspended')],
+  [(_, { isInvalid }) => isInvalid, stop(2, 'Invalid')],
   [(_, { history }) => history === 'rewritten', stop(3, 'Blocked', 'HistoryRewritten')],
   [(_, { history }) => history === 'stale', stop(3, 'Blocked', 'GitStale')],
   [({ wasRefused }) => wasRefused, hold(4, 'Blocked', 'Refused')],

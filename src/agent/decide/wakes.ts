@@ -63,14 +63,16 @@ export const windowWakes = (opensAt: number, now: number, random: number): reado
  */
 export const wakesAfterRound = (
   { retryAt, wait }: ProjectFile,
-  { verdicts }: Round,
+  { verdicts }: Pick<Round, 'verdicts'>,
   isDue: boolean,
   { now, interval, random }: { readonly now: number; readonly interval: number; readonly random: () => number },
 ): readonly Omit<Wake, 'project'>[] => {
+  // A retry that was due, but that this round could not make, must not be due again at once.
+  const isRetried = retryAt !== undefined && retryAt > now
   const isUnconfirmed = [...verdicts.values()].some(({ reason }) => reason === 'DriftUnconfirmed')
   return [
     { at: now + jittered(interval, random()), cause: 'interval' },
-    ...(retryAt === undefined && !isDue ? [] : [{ at: retryAt ?? now + MINUTE, cause: 'backoff' } as const]),
+    ...(isRetried || isDue ? [{ at: isRetried ? retryAt : now + MINUTE, cause: 'backoff' } as const] : []),
     ...(isUnconfirmed ? [{ at: now + MINUTE, cause: 'interval' } as const] : []),
     ...(wait === undefined || wait.opensAt <= now ? [] : windowWakes(wait.opensAt, now, random())),
     ...(wait === undefined ? [] : [{ at: wait.closesAt, cause: 'window' } as const]),
@@ -85,14 +87,14 @@ interface Times {
   readonly now: number
   readonly runningSince: number
   readonly isSuspended: boolean
-  /** Whether the manifests were fetched too long ago. */
-  readonly isStale: boolean
+  /** Whether the manifests are invalid, or were fetched too long ago. */
+  readonly isUnusable: boolean
 }
 
 /**
  * The window that the steps wait for or run in, and the window that they missed, if any.
  *
- * @param round the round as it would be if the project were not suspended, and the manifests were fetched just now.
+ * @param round the round as it would be if the project were not suspended, and the manifests were valid and fetched just now.
  * @param known the window that they waited for before.
  */
 export const afterWindows = (
@@ -141,9 +143,9 @@ export const missedWindow = (known: Wait | undefined, isWorkLeft: boolean, agent
   }
 }
 
-const causeOf = ({ opensAt, closesAt, failed }: Wait, { runningSince, isSuspended, isStale }: Times): MissCause => {
+const causeOf = ({ opensAt, closesAt, failed }: Wait, { runningSince, isSuspended, isUnusable }: Times): MissCause => {
   if (isSuspended) return 'suspended'
   if (runningSince >= closesAt) return 'agent-down'
-  if (failed || isStale) return 'failed'
+  if (failed || isUnusable) return 'failed'
   return runningSince > opensAt ? 'agent-down' : 'too-little-time'
 }

@@ -51,9 +51,10 @@ export const decide = async (
     return withGap(afterRefresh(file, refresh), remaining, now())
   })
   const isHeld = isSuspended(memory.file.suspension, now())
+  const isInvalid = memory.invalid !== undefined
   const { history } = declaration
   const isStale = history === 'stale'
-  const roundIf = (situation: Pick<Situation, 'isSuspended' | 'history'>): Round =>
+  const roundIf = (situation: Omit<Situation, 'policy'>): Round =>
     roundOf({
       observed,
       manifests,
@@ -63,13 +64,16 @@ export const decide = async (
       isWaveHeld: declaration.waitsFor().some((id) => !isSettled(id)),
       now: now(),
     })
-  const round = roundIf({ isSuspended: isHeld, history })
-  const unheld = isHeld || isStale ? roundIf({ isSuspended: false, history: isStale ? 'known' : history }) : round
+  const round = roundIf({ isSuspended: isHeld, isInvalid, history })
+  const unheld =
+    isHeld || isInvalid || isStale
+      ? roundIf({ isSuspended: false, isInvalid: false, history: isStale ? 'known' : history })
+      : round
   const { wait, missed } = afterWindows(unheld, memory.file.wait, {
     now: now(),
     runningSince: steadySince(),
     isSuspended: isHeld,
-    isStale,
+    isUnusable: isInvalid || isStale,
   })
   await memory.save((file) => ({ ...file, wait, missed: missed ?? file.missed }))
   if (missed !== undefined) {

@@ -1,7 +1,6 @@
 /** Reads what a round starts from: whether the manifests can be used, and what an earlier run left unfinished. */
 import { join } from 'node:path'
 import type { ReadApi } from '../../api/index.ts'
-import type { AgentStatus } from '../../model/index.ts'
 import type { Manifests } from '../../workflow/index.ts'
 import { withGap, withSettled } from '../act/progress.ts'
 import {
@@ -25,18 +24,19 @@ export interface Usable {
   readonly key: KeyOfProject
 }
 
-interface Unusable {
-  readonly status: AgentStatus
-  readonly shown: Shown
+export interface Unusable {
+  /** Why the manifests cannot be used. `undefined` if they have not been read yet. */
+  readonly invalid: Shown | undefined
+  readonly key: KeyOfProject | undefined
 }
 
-/** The manifests of a project and its client or, if they cannot be used, why not. */
+/** The manifests of a project and its client or, if the manifests cannot be used, why not. */
 export const usableOf = (
   id: string,
   { manifests, files, problem, command }: Declaration,
   key: KeyOfProject | undefined,
 ): Usable | Unusable => {
-  const invalid = (shown: Shown): Unusable => ({ status: { state: 'Invalid' }, shown })
+  const invalid = (shown: Shown): Unusable => ({ invalid: shown, key })
   if (key === undefined) return invalid({ message: `No key in the --keys file covers project ${id}.` })
   const foreign = key.foreignFile(() => [...files, ...(manifests ? filesBehind(manifests) : [])])
   if (foreign !== undefined) {
@@ -44,7 +44,7 @@ export const usableOf = (
     return invalid({ message })
   }
   if (problem !== undefined) return invalid({ message: problem, command })
-  return manifests === undefined ? { status: { state: 'Unknown' }, shown: {} } : { manifests, key }
+  return manifests === undefined ? { invalid: undefined, key } : { manifests, key }
 }
 
 /**

@@ -113,13 +113,17 @@ export const wakeNextInterval = ({ id, host }: ProjectMemory): void => {
   wake(id, now() + jittered(intervalOf(id), random()), 'interval')
 }
 
-/** Shows a state, and notifies of it. If the project is suspended, that takes precedence over every other state. */
+/** Shows a state, and notifies of it. `Suspended`, then `Invalid`, takes precedence over every other state. */
 export const show = async (memory: ProjectMemory, given: AgentStatus, version: string, shown: Shown): Promise<void> => {
-  const { id, live, host } = memory
+  const { id, live, host, invalid } = memory
   const { now, notifier, source, changed, accounts } = host
   const at = now()
   const { status: before, notified: previous = { state: 'Synced' }, applied, suspension } = memory.file
-  const status: AgentStatus = isSuspended(suspension, at) ? { state: 'Suspended' } : given
+  const status: AgentStatus = isSuspended(suspension, at)
+    ? { state: 'Suspended' }
+    : invalid === undefined
+      ? given
+      : { state: 'Invalid' }
   const isSame = before?.state === status.state && before.reason === status.reason
   const isUnknown = status.state === 'Unknown'
   const since = isUnknown ? Date.parse(memory.view.since) : isSame ? before.since : at
@@ -128,11 +132,17 @@ export const show = async (memory: ProjectMemory, given: AgentStatus, version: s
       ? undefined
       : { previous, applied, missedWindow: memory.missed, isReleasing: memory.isReleasing }
   memory.view = {
-    ...shownAs(status, { ...memory.view, version: version === '' ? undefined : version }, memory.file, shown, {
-      now: at,
-      since,
-      readAt: live.readAt,
-    }),
+    ...shownAs(
+      status,
+      { ...memory.view, version: version === '' ? undefined : version },
+      memory.file,
+      { ...shown, ...invalid },
+      {
+        now: at,
+        since,
+        readAt: live.readAt,
+      },
+    ),
     account: accounts.of(id)?.account ?? memory.view.account,
     name: live.observed?.projects[0]?.name ?? memory.view.name,
     lastApply: news?.applied ?? memory.view.lastApply,

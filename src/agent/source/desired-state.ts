@@ -61,6 +61,8 @@ export class DesiredState {
   #fetchedAt: number
   #error: string | undefined
   #isMissing = false
+  /** The last version without errors. */
+  #valid: { readonly id: string; readonly version: Promise<Version | undefined> } | undefined
 
   static async open(source: Source, data: SourceStore, now: () => number): Promise<DesiredState> {
     const from = source.ref === undefined ? source.from : `${source.from}#${source.ref}`
@@ -144,6 +146,17 @@ export class DesiredState {
     )
   }
 
+  /** What the last version without errors declared, if that version is still available. */
+  async lastValid(project: string): Promise<{ readonly digest: string; readonly manifests: Manifests } | undefined> {
+    const { valid } = this.#file
+    const known = declaredOf(valid?.projects, project)
+    if (valid === undefined || known === undefined) return undefined
+    if (this.#valid?.id !== valid.version)
+      this.#valid = { id: valid.version, version: this.#source.earlier(valid.version) }
+    const version = await this.#valid.version
+    return version && { digest: known.digest, manifests: onlyOf(version.manifests, project) }
+  }
+
   /** Called if the project still declares everything that the earlier version declared. */
   async keptAll(project: string): Promise<void> {
     this.#replaced = new Map([...this.#replaced].filter(([id]) => id !== project))
@@ -210,6 +223,7 @@ export class DesiredState {
       replaced,
       ...(this.#isUnusable() ? {} : { valid, ...(continues ? { accepted: valid } : {}) }),
     }))
+    if (!this.#isUnusable()) this.#valid = { id: version.id, version: Promise.resolve(version) }
     const known = this.projects()
     this.#current = { ...adopted, unshown: errors.find(({ concerns }) => !known.some(concerns))?.text }
   }
