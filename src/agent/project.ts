@@ -141,7 +141,7 @@ export class AgentProject {
     if (declaration === undefined) return ended('unchanged')
     const interrupted = await readInterrupted(memory)
     const usable = usableOf(this.id, declaration, accounts.of(this.id))
-    memory.invalid = 'manifests' in usable ? undefined : usable.invalid
+    memory.invalid = 'status' in usable && usable.status.state === 'Invalid' ? usable.shown : undefined
     try {
       let isChanged = false
       if ('manifests' in usable) isChanged = await this.#reconcile(cause, declaration, usable, interrupted)
@@ -156,18 +156,18 @@ export class AgentProject {
   }
 
   /** Compares a project whose manifests cannot be used with the last ones that could. Nothing is applied. */
-  async #compare(cause: WakeCause, declaration: Declaration, { invalid, key }: Unusable): Promise<void> {
+  async #compare(cause: WakeCause, declaration: Declaration, { status, shown, key }: Unusable): Promise<void> {
     const memory = this.memory
     const { version } = declaration
-    await show(memory, { state: 'Unknown' }, version, {})
+    await show(memory, status, version, shown)
     let decided: Decided | undefined
-    if (invalid !== undefined && key !== undefined) {
+    if (status.state !== 'Unknown' && key !== undefined) {
       const observed = await memory.live.refresh(key.api, cause !== 'interval')
       const valid = await this.#host.desired.lastValid(this.id)
       if (valid !== undefined && key.foreignFile(() => filesBehind(valid.manifests)) === undefined) {
         const { digest, manifests } = valid
         decided = await decide(memory, { declaration: { ...declaration, digest }, manifests }, observed, key.api)
-      } else await show(memory, { state: 'Unknown' }, version, {})
+      } else await show(memory, status, version, shown)
     }
     if (decided === undefined || key === undefined) wakeNextInterval(memory)
     else await conclude(memory, decided, key.api)

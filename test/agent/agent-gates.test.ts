@@ -141,6 +141,26 @@ describe('git', () => {
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
+  test('a project that a force push removed is kept until the push is accepted', async () => {
+    await world.declare(manifest(1, OTHER), 'other.yaml')
+    const agent = await start()
+    world.moveGit({ isRewritten: true })
+    await rm(join(world.folder, 'manifests', 'other.yaml'))
+    await world.declare(manifest(2))
+    await world.pass(10 * MINUTE)
+    const { version = '' } = agent.view().source
+    const shown = { state: 'Blocked', reason: 'HistoryRewritten', isFresh: true }
+    for (const id of [PROJECT, OTHER])
+      expect(projectOf(agent, id)).toMatchObject({
+        ...shown,
+        command: `espalier agent reconcile ${id} --accept ${version.slice(0, 12)}`,
+      })
+    await agent.reconcile('all', version)
+    await world.pass(10 * MINUTE)
+    expect(agent.view().projects.map(({ id, state }) => [id, state])).toEqual([[PROJECT, 'Synced']])
+    expect(world.writes()).toHaveLength(1)
+  })
+
   test('an error in a manifest stops only the projects that this manifest declares', async () => {
     await world.declare(manifest(1, OTHER), 'other.yaml')
     const agent = await start()
