@@ -109,7 +109,7 @@ export class AgentProject {
    * @param isAccepted whether the restarts that the commit causes, and that wait, may exceed the limit of all projects.
    */
   clearFailures(isAccepted: boolean): Promise<void> {
-    const isOver = isAccepted && this.view.reason === 'RestartLimit'
+    const isOver = isAccepted && this.view.differences.some(({ reason }) => reason === 'RestartLimit')
     const { digest } = this.#host.desired.of(this.id) ?? {}
     if (isOver) this.#host.log(`${this.id}  may exceed --max-restarts once`)
     return this.memory.save(

@@ -392,6 +392,25 @@ describe('gates', () => {
     expect([stateOf(agent, held), world.writes().length]).toEqual(['Scheduled: RestartLimit', 3])
   })
 
+  test('a limit on restarts does not hide that another change is blocked', async () => {
+    await world.byHand('POST', `/projects/${PROJECT}/endpoints`, {
+      endpoint: { branch_id: 'br-main-11111111', type: 'read_only', name: 'reporting' },
+    })
+    await world.declare(manifest(1).replace(' }\n', ', replicas: { reporting: {} } }\n'))
+    const agent = await world.start({ maxRestarts: 0 })
+    await world.pass(5 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    await world.declare(manifest(2).replace(' }\n', ', replicas: { reporting: absent } }\n'))
+    await world.pass(5 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Blocked: NotAllowed')
+    const { differences, version } = projectOf(agent, PROJECT)
+    expect(differences.map(({ reason }) => reason)).toEqual(['RestartLimit', 'NotAllowed'])
+    await agent.reconcile([PROJECT], version)
+    await world.pass(5 * MINUTE)
+    expect(world.writes().map((write) => write.split(' ')[1])).toEqual(['PATCH'])
+    expect(stateOf(agent, PROJECT)).toBe('Blocked: NotAllowed')
+  })
+
   test('a change that the service rejects does not use up the growth of a day', async () => {
     await world.declare(limit('maxCuIncrease: 4'), 'espalier.policy.yaml')
     const agent = await start(SELDOM)

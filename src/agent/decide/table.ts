@@ -1,7 +1,7 @@
 /**
  * The table that decides how differences and steps are treated. The first row that matches applies. The states that no
  * row decides: whether manifests are invalid (`usableOf` in round/read.ts), `Unreachable` and `KeyRefused`
- * (`afterFailedRead` in retries.ts), `PlanError` (round/decide.ts), `RestartLimit` (`heldUntil` in round/act.ts), other
+ * (`afterFailedRead` in retries.ts), `PlanError` (round/decide.ts), `RestartLimit` (`heldRound` in round.ts), other
  * `Failing` (`concluded` in tell/view.ts).
  */
 import type {

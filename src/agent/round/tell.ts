@@ -7,6 +7,7 @@ import { type Manifests, releasedPolicies } from '../../workflow/index.ts'
 import { unresolvedFailures } from '../act/recovery.ts'
 import { isSuspended } from '../control.ts'
 import { afterFailedRead, waitAfter } from '../decide/retries.ts'
+import { heldRound } from '../decide/round.ts'
 import { jittered, wakesAfterRound } from '../decide/wakes.ts'
 import type { Decided, ProjectMemory } from '../memory.ts'
 import type { Declaration } from '../source/desired-state.ts'
@@ -15,12 +16,13 @@ import { concluded, type Shown, shownAs } from '../tell/view.ts'
 
 export const conclude = async (
   memory: ProjectMemory,
-  { declaration, round, manifests, ...decided }: Decided,
+  { declaration, manifests, ...decided }: Decided,
   api: WriteApi,
   held?: { readonly freesAt: number | undefined },
 ): Promise<void> => {
   const { restarts } = memory.host
   if (held === undefined) restarts.forget(memory.id)
+  const round = held === undefined ? decided.round : heldRound(decided.round)
   const observed = await withSettlements(api, decided.observed, memory.readOperations)
   const { now, random, wake, intervalOf } = memory.host
   const { failedOperations: failed } = memory.file
@@ -41,20 +43,17 @@ export const conclude = async (
   if (isDue && data.isFull()) {
     const message = `The disk of ${data.path} is full, so nothing is applied. Free at least 3 MiB; the agent then continues.`
     await show(memory, { state: 'Failing' }, declaration.version, { ...shown, released, message })
-  } else if (held !== undefined) {
-    if (held.freesAt !== undefined) wake(memory.id, held.freesAt, 'commit')
+  } else if (held !== undefined && status.reason === 'RestartLimit') {
     const all = restarts.waiting === 1 ? '' : ` ${restarts.waiting} projects wait for this.`
     const message = held.freesAt === undefined ? 'The project alone needs more restarts than --max-restarts.' : ''
-    const limited = { state: 'Scheduled', reason: 'RestartLimit' } as const
     const until = held.freesAt
-    await show(memory, limited, declaration.version, { ...shown, released, message: `${message}${all}`.trim(), until })
+    await show(memory, status, declaration.version, { ...shown, released, message: `${message}${all}`.trim(), until })
   } else await show(memory, status, declaration.version, { ...shown, released })
   // This is set last, because until now the displayed state was that of the previous declaration.
   memory.concluded = declaration.digest
   const times = { now: now(), interval: intervalOf(memory.id), random }
-  // A project that the limit of restarts holds is woken when the limit frees.
-  const isTriedSoon = isDue && held === undefined
-  for (const { at, cause } of wakesAfterRound(memory.file, round, isTriedSoon, times)) wake(memory.id, at, cause)
+  for (const { at, cause } of wakesAfterRound(memory.file, round, isDue, times)) wake(memory.id, at, cause)
+  if (held?.freesAt !== undefined) wake(memory.id, held.freesAt, 'commit')
 }
 
 const releasedBy = async (
