@@ -74,11 +74,20 @@ export class Projects {
       this.#forget(id)
     }
     if (this.#isFirst)
-      for (const id of await this.#host.data.storedProjects())
-        if (!still.has(id)) this.#removed.set(id, await this.#open(id))
+      for (const id of await this.#host.data.storedProjects()) if (!still.has(id)) await this.#openRemoved(id)
     this.#isFirst = false
     for (const id of changed) if (this.#declared.has(id) && !added.includes(id)) wake(id, now(), 'commit')
     return gone.map(([id]) => id)
+  }
+
+  /** Such a project counts only for the limit of restarts, so the agent can go on if its file is damaged. */
+  async #openRemoved(id: string): Promise<void> {
+    try {
+      this.#removed.set(id, await this.#open(id))
+    } catch (error) {
+      if (!(error instanceof EspalierError)) throw error
+      this.#host.log(`${id} is no longer declared, and its restarts do not count: ${error.message}`)
+    }
   }
 
   async #open(id: string): Promise<AgentProject> {

@@ -1,5 +1,5 @@
 /** Conditions under which the agent applies nothing, and how it reports them. */
-import { rm } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EspalierError } from '../../src/base/index.ts'
@@ -29,6 +29,16 @@ describe('the data folder', () => {
   }
   afterEach(() => {
     disk.isFull = false
+  })
+
+  test('a damaged file of a project that is no longer declared does not keep the agent from starting', async () => {
+    const projects = join(world.folder, 'data', 'projects')
+    await mkdir(projects, { recursive: true })
+    await writeFile(join(projects, `${OTHER}.json`), '{"format":')
+    await start()
+    const line =
+      /late-sun-87654321 is no longer declared, and its restarts do not count: .*late-sun-87654321\.json is damaged/
+    expect(world.log.join('\n')).toMatch(line)
   })
 
   test('while its disk is full, the agent goes on and applies nothing', async () => {
@@ -443,6 +453,14 @@ describe('a faulty service', () => {
     world.stage.sandbox.control.clearFaults()
     await world.pass(10 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+
+  test('the log has the notes of an apply', async () => {
+    await start()
+    world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'restart' } })
+    await world.declare(manifest(1).replace('size: 1', 'size: 1, scaleToZero: 10m'))
+    await world.pass(2 * MINUTE)
+    expect(world.log.join('\n')).toMatch(/quiet-river-12345678 {2}note: Not predicted: update primary on main/)
   })
 
   test('a compute is restarted at most three times a day when its operation keeps failing', async () => {

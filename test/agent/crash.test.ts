@@ -124,12 +124,14 @@ test('while the journal of an apply that was cut short cannot be read, nothing i
   expect(world.writes()).toHaveLength(2)
 })
 
-test('a journal whose plan is damaged does not count as one that sent nothing', async () => {
+test('a journal with a damaged line does not count as one that sent nothing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-journal-'))
   const path = join(folder, 'x.jsonl')
   expect(await readJournal(path)).toBeUndefined()
   await writeFile(path, '{"type":"version"}\n{"type":"pl')
   expect(await readJournal(path)).toBeUndefined()
   await writeFile(path, '{"type":"version"}\n{"type":"plan","pl\n{"type":"step-start","step":{"id":"a"}}\n')
-  await expect(readJournal(path)).rejects.toThrow('(its plan is damaged)')
+  await expect(readJournal(path)).rejects.toThrow('(its line 2 is damaged)')
+  await writeFile(path, '\0\0\n{"type":"pl')
+  await expect(readJournal(path)).rejects.toThrow('(its line 1 is damaged)')
 })

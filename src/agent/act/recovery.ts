@@ -14,6 +14,7 @@ import {
   settlementOf,
 } from '../../model/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
+import { jsonIn } from '../lease.ts'
 
 export interface Interrupted {
   readonly plan: Plan
@@ -29,21 +30,23 @@ export interface Interrupted {
 
 /**
  * Reads a journal. Returns `undefined` if there is none, or if it ends before the plan. In either case, no request was
- * sent.
+ * sent. Its last line may be cut off: an event is on disk before the call that it announces.
  *
- * @throws {EspalierError} `E_AGENT_DATA` if it cannot be read, or has no plan for its steps, so that it is unknown what
- *   was sent.
+ * @throws {EspalierError} `E_AGENT_DATA` if it cannot be read, or another line is damaged, so that it is unknown what was
+ *   sent.
  */
 export const readJournal = async (path: string): Promise<Interrupted | undefined> => {
   const text = await readIfExists(path).catch((cause: unknown) => {
     throw unreadable(path, fileProblem(cause))
   })
-  const events = (text ?? '').split('\n').flatMap(eventOf)
+  const events = (text ?? '').split('\n').flatMap((line, index, { length }) => {
+    if (line === '') return []
+    const event = jsonIn(line)
+    if (event === undefined && index < length - 1) throw unreadable(path, `its line ${index + 1} is damaged`)
+    return event === undefined ? [] : [event as ApplyEvent]
+  })
   const plan = events.flatMap((event) => (event.type === 'plan' ? [event.plan] : []))[0]
-  if (plan === undefined) {
-    if (events.some(({ type }) => type === 'step-start')) throw unreadable(path, 'its plan is damaged')
-    return undefined
-  }
+  if (plan === undefined) return undefined
   return {
     plan,
     started: new Set(events.flatMap((event) => (event.type === 'step-start' ? [event.step.id] : []))),
@@ -69,15 +72,6 @@ const unreadable = (path: string, why: string): EspalierError =>
     'E_AGENT_DATA',
     `The journal ${path} of an apply that was cut short cannot be read (${why}), so nothing is applied. Make it readable, or check the project's computes and delete the file.`,
   )
-
-/** The last line may be truncated. */
-const eventOf = (line: string): readonly ApplyEvent[] => {
-  try {
-    return line === '' ? [] : [JSON.parse(line) as ApplyEvent]
-  } catch {
-    return []
-  }
-}
 
 /** Ids of the changes in progress and of their computes. The apply caused their differences, so they are not drift. */
 export const movedBy = ({ plan, started }: Pick<Interrupted, 'plan' | 'started'>): string[] =>

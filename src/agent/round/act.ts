@@ -74,9 +74,11 @@ export const act = async (
   const done = new Set(outcome.steps.filter(({ status }) => status === 'done').map(({ step }) => step))
   const failed = outcome.steps.filter(({ status }) => status === 'failed').map(({ step }) => step)
   const started = new Set([...done, ...failed])
+  const gap = openedGap({ plan, started, done })
+  // That a branch has no primary is part of the state, and the agent gives it one by itself.
+  if (gap === undefined) for (const note of outcome.notes) memory.host.log(`${memory.id}  note: ${note}`)
   await memory.save((file) => {
     const after = withApplied(afterApply(file, plan, outcome, version, now()), applied(plan, done, version, now()))
-    const gap = openedGap({ plan, started, done })
     return after.chain === undefined || gap !== undefined ? withGap(after, gap, now()) : after
   })
   return outcome.interrupted
