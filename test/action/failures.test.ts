@@ -1,6 +1,6 @@
 /** After a failure, outputs, comments and the summary must not show outdated or unknown values. */
 import { expect, test } from 'vitest'
-import { FAILURE_REASONS, reasonOfError } from '../../src/action/failure.ts'
+import { FAILURE_REASONS, reasonOfError, reasonOfOutcome } from '../../src/action/failure.ts'
 import { ApiError } from '../../src/api/index.ts'
 import { EspalierError } from '../../src/base/index.ts'
 import { EXPLANATIONS } from '../../src/model/index.ts'
@@ -120,6 +120,20 @@ test.each([
   [503, 'service'],
 ])('a response with status %i has the failure reason %s', (status, reason) => {
   expect(reasonOfError(new ApiError('E_API', 'x', { method: 'GET', path: '/', status }))).toBe(reason)
+})
+
+test.each([
+  ['plan-stale', ['done', 'changed-meanwhile', 'apply-failed']],
+  ['auth', ['changed-meanwhile', 'auth']],
+  ['operation-timeout', ['operation-timeout', 'changed-meanwhile']],
+  ['partially-applied', ['done', 'apply-failed']],
+  ['apply-failed', ['apply-failed']],
+  [undefined, ['done']],
+] as const)('the failure reason is %s if the steps end as %j', (expected, ends) => {
+  const steps = ends.map((end) =>
+    end === 'done' ? { status: 'done' } : { status: end === 'changed-meanwhile' ? 'stale' : 'failed', reason: end },
+  )
+  expect(reasonOfOutcome({ steps, interrupted: false, notes: [] } as never)).toBe(expected)
 })
 
 test('an unexpected error has the failure reason `bug`', () => {

@@ -1,7 +1,7 @@
 /** The record in the comment of a plan: what it shows, and since when. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { nextRecord, type PlanRecord, readRecord, writeRecord } from '../../src/action/record.ts'
+import { digestsOf, nextRecord, type PlanRecord, readRecord, writeRecord } from '../../src/action/record.ts'
 import { world as liveOf, planOf } from '../planner/world.ts'
 import { manifest, type World, withHead } from './action-world.ts'
 
@@ -37,6 +37,16 @@ test.each([
 ])('times in a record %s are not carried over', (_what, other) => {
   const before = nextRecord({ ...ABOUT, ...other }, changesTo({ main: 2 }), 100, undefined)
   expect(timesOf(nextRecord(ABOUT, changesTo({ main: 2 }), 200, before))).toEqual([200])
+})
+
+test('digests do not depend on live values that readers of the comment could guess', () => {
+  const [change] = changesTo({ main: 2 })
+  const digestsFor = (path: string, before: string) =>
+    change && digestsOf({ ...change, attributes: change.attributes.map((one) => ({ ...one, path, before })) })
+  for (const path of ['name', 'postgres.settings.app.token']) {
+    expect(digestsFor(path, 'secret'), path).toEqual(digestsFor(path, 'guess'))
+  }
+  expect(digestsFor('size', '1')).not.toEqual(digestsFor('size', '2'))
 })
 
 test('a record is read as it was written, and nothing else is', () => {

@@ -5,7 +5,18 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EspalierError } from '../../src/base/index.ts'
 import { exitCodeOfAll } from '../../src/cli/setup/agent-data.ts'
 import { disk, Life } from './life.ts'
-import { HOUR, MINUTE, manifestOf, openWorld, projectOf, projectSeed, SELDOM, stateOf, type World } from './running.ts'
+import {
+  HOUR,
+  MINUTE,
+  manifestOf,
+  openWorld,
+  projectOf,
+  projectSeed,
+  SELDOM,
+  stateOf,
+  type World,
+  type WorldOptions,
+} from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
 const OTHER = 'late-sun-87654321'
@@ -19,9 +30,9 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 describe('the data folder', () => {
-  const reopen = async (renew: (renew: () => Promise<void>) => Promise<void>) => {
+  const reopen = async (options: WorldOptions) => {
     await world.close()
-    world = await openWorld({ projects: [projectSeed(PROJECT)] }, { renew })
+    world = await openWorld({ projects: [projectSeed(PROJECT)] }, options)
     await world.declare(manifest(1))
     const agent = await world.start()
     await world.pass(MINUTE)
@@ -42,7 +53,7 @@ describe('the data folder', () => {
   })
 
   test('while its disk is full, the agent goes on and applies nothing', async () => {
-    const agent = await reopen((renew) => renew())
+    const agent = await reopen({ renew: (renew) => renew() })
     const { isDone } = world.endOf(agent)
     disk.isFull = true
     await world.declare(manifest(2))
@@ -87,19 +98,28 @@ describe('the data folder', () => {
     expect(applied).toHaveLength(1)
   })
 
-  test('an agent that finds it taken over right before a call does not make the call', async () => {
-    let isTaken = false
-    const agent = await reopen(async (renew) => {
-      if (isTaken) throw new EspalierError('E_AGENT_DATA', 'Another agent uses the data folder.')
-      await renew()
-    })
-    const { isDone } = world.endOf(agent)
-    // The periodic renewal is due half a minute after the commit is applied.
-    await world.pass(MINUTE)
-    isTaken = true
-    await world.declare(manifest(2))
-    await world.pass(50_000)
-    expect([isDone(), world.writes()]).toEqual([true, []])
+  test('an agent that finds it taken over right before a call, or before it repeats one, does not make the call', async () => {
+    for (const calls of [0, 1]) {
+      let left = Number.POSITIVE_INFINITY
+      const agent = await reopen({
+        renew: async (renew) => {
+          if (left === 0) throw new EspalierError('E_AGENT_DATA', 'Another agent uses the data folder.')
+          await renew()
+        },
+        onHandled: (method) => {
+          if (method === 'PATCH') left -= 1
+        },
+      })
+      const effect = { kind: 'status', status: 423 } as const
+      world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', path: '/projects/**', effect })
+      const { isDone } = world.endOf(agent)
+      // The periodic renewal is due half a minute after the commit is applied.
+      await world.pass(MINUTE)
+      left = calls
+      await world.declare(manifest(2))
+      await world.pass(50_000)
+      expect([isDone(), world.writes().length]).toEqual([true, calls])
+    }
   })
 })
 

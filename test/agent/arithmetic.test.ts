@@ -1,7 +1,7 @@
 /** Back-off, the request rate, wakes and suspensions. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { beforeStep, usedIn, withSettled } from '../../src/agent/act/progress.ts'
+import { afterApply, beforeStep, usedIn, withSettled } from '../../src/agent/act/progress.ts'
 import { RestartLimit } from '../../src/agent/act/restart-limit.ts'
 import { isSuspended, suspend } from '../../src/agent/control.ts'
 import { NEW_PROJECT_FILE } from '../../src/agent/data-folder.ts'
@@ -17,7 +17,7 @@ import {
   windowWakes,
 } from '../../src/agent/decide/wakes.ts'
 import { afterTooMany, allowance, intervalThatFits, REQUESTS_PER_REFRESH } from '../../src/agent/source/accounts.ts'
-import { AGENT_STATES, agentExitCode, type Step, type StepOutcome } from '../../src/model/index.ts'
+import { AGENT_STATES, agentExitCode, type Outcome, type Step, type StepOutcome } from '../../src/model/index.ts'
 import { planOf, world as planWorld } from '../planner/world.ts'
 
 const MINUTE = 60_000
@@ -70,6 +70,26 @@ describe('retries', () => {
     expect(usedIn(withSettled(started, outcomes(500)), DAY)).toEqual(used)
     expect(usedIn(withSettled(started, outcomes(422)), DAY)).toEqual({ ...used, maxRestarts: 0, maxCuIncrease: -8 })
     expect(usedIn(started, 2 * DAY)).toEqual({})
+  })
+
+  test.each([
+    ['drift', '2', 1],
+    ['introduced', '1', 0],
+    ['unrecorded', undefined, 0],
+  ])('a step whose difference is %s (base %s) counts as %i reverts', (_origin, base, count) => {
+    const plan = planOf({ branches: { main: { primary: { size: 2 } } } }, planWorld({ main: { primary: { size: 1 } } }))
+    const [{ id = '' } = {}] = plan.steps
+    const entries = {
+      'ep-br-main/size': { want: '2', seen: '1', agreed: false, ...(base === undefined ? {} : { base }) },
+    }
+    const record = { program: '', manifests: '', entries, computes: {}, rules: {} }
+    const outcome = {
+      interrupted: false,
+      notes: [],
+      steps: [{ step: id, status: 'done', operations: [], durationMs: 0 }],
+    }
+    const { reverts } = afterApply({ ...NEW_PROJECT_FILE, record }, plan, outcome as Outcome, 'v', DAY)
+    expect(reverts).toHaveLength(count)
   })
 
   test('reverts are counted for 7 days, separately for each declared value', () => {

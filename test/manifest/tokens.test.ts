@@ -149,3 +149,10 @@ project: calm-lake-87654321
 `
   expect(read(text, readContents).map(({ isSimple }) => isSimple)).toEqual([true, true])
 })
+
+test('an empty document costs as much as 50 tokens, because many of them take time as well', () => {
+  const problems = (documents: number) =>
+    [...readContents('---\n'.repeat(documents), new LineCounter(), { left: 1_000 })].flatMap((one) => one.problems)
+  expect(problems(10)).toEqual([])
+  expect(problems(20)).toMatchObject([{ kind: 'tokens', message: expect.stringContaining('4,000,000 YAML tokens') }])
+})

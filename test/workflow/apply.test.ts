@@ -48,8 +48,12 @@ test('without a prompt, each project is read once before its first step', async 
 })
 
 test('after the user confirms, each project is read again', async () => {
-  const { request, seen } = await stage('2')
-  await apply({ ...request, consent: async () => ({ allow: new Set(['restart']) }) })
+  const { request, seen, wake } = await stage('2', 'idle')
+  const consent = async () => {
+    await wake()
+    return { allow: new Set(['restart'] as const) }
+  }
+  expect(await apply({ ...request, consent })).toMatchObject({ plan: { changes: [{ impact: 'restart' }] } })
   expect(seen.slice(0, seen.indexOf('step-start'))).toEqual(['open', 'snapshot', 'snapshot', 'version', 'plan'])
 })
 

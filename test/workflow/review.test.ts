@@ -187,6 +187,9 @@ test('policies on windows, protection and prune deny only plans that violate the
   ])
   expect(outcomes(planOf(RESIZE, { policies: rules }).plan)).toEqual(['window denied', 'protect existing'])
   expect(outcomes(planOf('  main: { primary: absent }\n', { policies: rules }).plan)).toContain('protect denied')
+  const pruning = (branches: string) => outcomes(planOf(`${branches}prune: true\n`, { policies: rules }).plan)
+  expect(pruning(RESIZE)).toContain('prune existing')
+  expect(pruning('  main: {}\n')).toContain('prune denied')
 })
 
 // promise: base-policies
