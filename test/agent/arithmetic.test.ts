@@ -4,10 +4,18 @@ import { describe, expect, test } from 'vitest'
 import { afterApply, beforeStep, usedIn, withSettled } from '../../src/agent/act/progress.ts'
 import { RestartLimit } from '../../src/agent/act/restart-limit.ts'
 import { isSuspended, suspend } from '../../src/agent/control.ts'
-import { NEW_PROJECT_FILE } from '../../src/agent/data-folder.ts'
-import { countReverts, isConfirmed, mayInterrupt, waitAfter, wasRefused } from '../../src/agent/decide/retries.ts'
-import { worstOf } from '../../src/agent/decide/round.ts'
+import { NEW_PROJECT_FILE, type ProjectFile } from '../../src/agent/data-folder.ts'
 import {
+  countReverts,
+  isConfirmed,
+  mayInterrupt,
+  mayRetry,
+  waitAfter,
+  wasRefused,
+} from '../../src/agent/decide/retries.ts'
+import { type Round, worstOf } from '../../src/agent/decide/round.ts'
+import {
+  afterWindows,
   dueWakes,
   jittered,
   missedWindow,
@@ -17,7 +25,15 @@ import {
   windowWakes,
 } from '../../src/agent/decide/wakes.ts'
 import { afterTooMany, allowance, intervalThatFits, REQUESTS_PER_REFRESH } from '../../src/agent/source/accounts.ts'
-import { AGENT_STATES, agentExitCode, type Outcome, type Step, type StepOutcome } from '../../src/model/index.ts'
+import {
+  AGENT_STATES,
+  type AgentStatus,
+  agentExitCode,
+  type Outcome,
+  type RestartWindow,
+  type Step,
+  type StepOutcome,
+} from '../../src/model/index.ts'
 import { planOf, world as planWorld } from '../planner/world.ts'
 
 const MINUTE = 60_000
@@ -28,6 +44,17 @@ describe('retries', () => {
     expect([1, 2, 3, 4, 5, 6, 7, 100].map((failures) => waitAfter(failures) / 1_000)).toEqual([
       30, 60, 120, 240, 480, 900, 900, 900,
     ])
+  })
+
+  test.each([
+    [undefined, true],
+    [DAY, true],
+    [DAY + 1, false],
+    [DAY + 15 * MINUTE, false],
+    // The clock was set back.
+    [DAY + 15 * MINUTE + 1, true],
+  ])('with the next attempt at %s, the agent may try now: %s', (retryAt, expected) => {
+    expect(mayRetry({ retryAt }, DAY)).toBe(expected)
   })
 
   const step = { change: 'a', compute: { type: 'read_write' } } as Step
@@ -105,7 +132,8 @@ describe('retries', () => {
     expect(wasRefused([{ ...rejected, why: 'not-effective' }], same)).toBe(true)
     expect(wasRefused([rejected, rejected], same)).toBe(false)
     expect(wasRefused([rejected, rejected, rejected], same)).toBe(true)
-    expect(wasRefused([rejected, rejected, rejected], { ...same, live: '3' })).toBe(false)
+    for (const other of [{ key: 'l' }, { want: '3' }, { live: '3' }])
+      expect(wasRefused([rejected, rejected, rejected], { ...same, ...other })).toBe(false)
   })
 
   test.each([
@@ -176,15 +204,16 @@ describe('wakes', () => {
     expect(wakes.find(({ cause }) => cause === 'backoff')?.at).toBe(expected)
   })
 
-  test('due wakes are ordered by cause (window, commit, interval), then by due time', () => {
+  test('due wakes are ordered by cause (window, commit, interval), then by due time, then by project', () => {
     const wakes = [
       { project: 'd', at: 1, cause: 'interval' },
-      { project: 'c', at: 3, cause: 'commit' },
+      { project: 'x', at: 3, cause: 'commit' },
+      { project: 'a', at: 3, cause: 'commit' },
       { project: 'b', at: 2, cause: 'commit' },
-      { project: 'a', at: 5, cause: 'window' },
+      { project: 'c', at: 5, cause: 'window' },
       { project: 'e', at: 6, cause: 'window' },
     ] as const
-    expect(dueWakes(wakes, 5).map(({ project }) => project)).toEqual(['a', 'b', 'c', 'd'])
+    expect(dueWakes(wakes, 5).map(({ project }) => project)).toEqual(['c', 'b', 'a', 'x', 'd'])
   })
 
   test('the timer ends at the next wake and never exceeds one minute', () => {
@@ -215,6 +244,68 @@ describe('wakes', () => {
   ])('a window is %s', (_, cause, isWorkLeft, state, failed) => {
     expect(missedWindow({ opensAt: 100, closesAt: 200, failed }, isWorkLeft, state)?.cause).toBe(cause)
   })
+
+  const sunday = (from: number, to: number): RestartWindow => ({
+    days: ['sun'],
+    from: `0${from}:00`,
+    to: `0${to}:00`,
+    timezone: 'UTC',
+  })
+  const waiting = (windows: readonly RestartWindow[], more: Partial<Step> = {}) =>
+    ({ id: 'a', impact: 'restart', windows, ...more }) as Step
+  const early = waiting([sunday(2, 4)])
+  const roundOf = (steps: readonly Step[], action = 'wait', exhausted: readonly Step[] = []) =>
+    ({ plan: { steps }, steps: new Map(steps.map(({ id }) => [id, { action }])), exhausted }) as unknown as Round
+  const hours = (opensAt: number, closesAt: number, failed = false) => ({ opensAt, closesAt, failed })
+  test.each<[string, Round, known: ReturnType<typeof hours> | undefined, now: number, ...expected: unknown[]]>([
+    ['for the window that is open', roundOf([early]), undefined, 3, hours(3, 4)],
+    ['for the window that opens next', roundOf([early]), undefined, 1, hours(2, 4)],
+    ['for the first of two', roundOf([waiting([sunday(5, 6)], { id: 'b' }), early]), undefined, 1, hours(2, 4)],
+    ['for none if its step cannot run', roundOf([early], 'skip'), undefined, 1, undefined],
+    ['for the window of a step that was tried too often', roundOf([], '', [early]), undefined, 1, hours(2, 4)],
+    ['for none if its step disrupts nobody', roundOf([waiting([sunday(2, 4)], { impact: 'none' })]), undefined, 1],
+    ['for none if its step has none', roundOf([waiting([])]), undefined, 1],
+    ['for none if windows never overlap', roundOf([waiting([sunday(2, 4), sunday(5, 6)])]), undefined, 1],
+    ['for the known window, as it was, until it opens', roundOf([early]), hours(2, 3, true), 1, hours(2, 3, true)],
+    ['for the known window once it is open', roundOf([early]), hours(2, 3, true), 2, hours(2, 4, true)],
+    ['for the next window if the known one ends before', roundOf([early]), hours(0, 2, true), 1, hours(2, 4)],
+    ['for the next window if the known one opens after it', roundOf([early]), hours(3, 4, true), 1, hours(2, 4)],
+    [
+      'for the next window, and has missed the known one',
+      roundOf([early]),
+      hours(0, 1, true),
+      1,
+      hours(2, 4),
+      'failed',
+    ],
+    ['for none if the work is done, and has missed none', roundOf([]), hours(0, 1, true), 1],
+  ])('a project waits %s', (_, round, known, now, wait, cause) => {
+    const time = (hour: number): number => Date.parse('2026-11-22T00:00:00Z') + hour * 60 * MINUTE
+    const timed = (one: typeof known) => one && { ...one, opensAt: time(one.opensAt), closesAt: time(one.closesAt) }
+    const after = afterWindows(round, timed(known), { ...agent, now: time(now) })
+    expect(after.wait).toEqual(timed(wait as typeof known))
+    expect(after.missed?.cause).toBe(cause)
+  })
+
+  test.each<[string, Pick<ProjectFile, 'retryAt' | 'wait'>, reason: string, isDue: boolean, minutes: unknown]>([
+    ['at its interval', {}, 'Drift', false, []],
+    ['after its back-off', { retryAt: 5 * MINUTE }, '', false, ['5 backoff']],
+    ['soon if a step is due', {}, '', true, ['1 backoff']],
+    ['soon to confirm drift', {}, 'DriftUnconfirmed', false, ['1 interval']],
+    [
+      'around its window',
+      { wait: hours(20 * MINUTE, 80 * MINUTE) },
+      '',
+      false,
+      ['17.5 interval', '20 window', '80 window'],
+    ],
+    ['at the end of an open window', { wait: hours(0, 80 * MINUTE) }, '', false, ['80 window']],
+  ])('a project is due %s', (_, file, reason, isDue, expected) => {
+    const round = { verdicts: new Map([['k', { reason }]]) } as unknown as Round
+    const times = { now: 0, interval: 10 * MINUTE, random: () => 0.5 }
+    const wakes = wakesAfterRound({ ...NEW_PROJECT_FILE, ...file }, round, isDue, times)
+    expect(wakes.map(({ at, cause }) => `${at / MINUTE} ${cause}`)).toEqual(['10 interval', ...(expected as string[])])
+  })
 })
 
 test('a suspension requires a reason and ends after at most 30 days', () => {
@@ -229,12 +320,11 @@ test('a suspension requires a reason and ends after at most 30 days', () => {
   expect(() => suspend(0, Number.NaN, 'x')).toThrow(/at most 30 days/)
 })
 
-test('a project shows its worst state, and each state has an exit code', () => {
+test('a project shows the first of its worst states, and each state has an exit code', () => {
   expect(worstOf([])).toEqual({ state: 'Synced' })
-  expect(worstOf([{ state: 'Scheduled' }, { state: 'Blocked', reason: 'Policy' }, { state: 'OutOfSync' }])).toEqual({
-    state: 'Blocked',
-    reason: 'Policy',
-  })
+  const blocked = (reason: AgentStatus['reason']) => ({ state: 'Blocked', reason }) as const
+  const found = [{ state: 'Scheduled' }, blocked('Policy'), blocked('NotAllowed'), { state: 'OutOfSync' }] as const
+  expect(worstOf(found)).toEqual(blocked('Policy'))
   expect(AGENT_STATES.map(agentExitCode)).toEqual([3, 3, 3, 3, 2, 5, 2, 0, 2])
 })
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { adopted, type ProjectRecord, refreshed } from '../../src/agent/decide/origin.ts'
 import { decideRound, type Round } from '../../src/agent/decide/round.ts'
 import type { AgentPolicy } from '../../src/agent/decide/table.ts'
-import { CONSENTS, type Desired, type Observed } from '../../src/model/index.ts'
+import { CONSENTS, type Desired, type Observed, type PolicyResult } from '../../src/model/index.ts'
 import { differenceKey, factsOf, plan } from '../../src/planner/index.ts'
 import { runs } from '../long-runs.ts'
 import { liveWorld, manifest } from '../planner/arbitraries.ts'
@@ -21,9 +21,21 @@ const recordOf = (wanted: Desired, observed: Observed, before?: ProjectRecord) =
   return refreshed(before, { facts, program: '1', manifests: 'a', rules: [], newestBranch: '', created: new Set() })
 }
 
-const round = (wanted: Desired, observed: Observed, record: ProjectRecord, policy: Partial<AgentPolicy> = {}): Round =>
+const round = (
+  wanted: Desired,
+  observed: Observed,
+  record: ProjectRecord,
+  policy: Partial<AgentPolicy> = {},
+  {
+    mayInterrupt = true,
+    outcome,
+  }: { readonly mayInterrupt?: boolean; readonly outcome?: PolicyResult['outcome'] } = {},
+): Round =>
   decideRound({
-    plan: (select) => plan(wanted, observed, select === undefined ? {} : { select }).plan,
+    plan: (select) => ({
+      ...plan(wanted, observed, select === undefined ? {} : { select }).plan,
+      ...(outcome && { policies: { files: [], results: [{ outcome } as PolicyResult], changes: [] } }),
+    }),
     known: {
       record,
       refusals: [],
@@ -36,7 +48,7 @@ const round = (wanted: Desired, observed: Observed, record: ProjectRecord, polic
       isInvalid: false,
       history: 'known',
     },
-    steps: { now: NOW, isWaveHeld: false, mayInterrupt: () => true, chainMs: () => 0 },
+    steps: { now: NOW, isWaveHeld: false, mayInterrupt: () => mayInterrupt, chainMs: () => 0 },
   })
 
 const anyRound = (check: (wanted: Desired, live: Observed, other: Observed) => void): void =>
@@ -107,4 +119,21 @@ test('a commit is applied without touching drift of the same compute', () => {
   expect(left.changes.map(({ attributes }) => attributes.map(({ path }) => path))).toEqual([['scaleToZero']])
   expect(left.steps.map(({ impact }) => impact)).toEqual(['none'])
   expect(status).toMatchObject({ state: 'Progressing' })
+})
+
+test.each<
+  [string, Parameters<typeof round>[4], steps: readonly string[], verdicts: readonly string[], exhausted: number]
+>([
+  ['runs', {}, ['create', 'update'], ['run', 'run'], 0],
+  ['of a plan with a warning runs', { outcome: 'warned' }, ['create', 'update'], ['run', 'run'], 0],
+  ['of a denied plan is skipped', { outcome: 'denied' }, ['create', 'update'], ['skip', 'skip'], 0],
+  ['that was tried too often is left out', { mayInterrupt: false }, ['create'], ['run', 'skip'], 1],
+])('a step %s', (_, more, kinds, actions, exhausted) => {
+  const observed = world({ ...live(1), dev: {} })
+  const before = recordOf(desired({ branches: { main: { primary: { size: 1, scaleToZero: 0 } } } }), observed)
+  const wanted = desired({ branches: { ...sized(2).branches, dev: { primary: { size: 1 } } } })
+  const decided = round(wanted, observed, recordOf(wanted, observed, before), {}, more)
+  expect(decided.plan.steps.map(({ kind }) => kind).toSorted()).toEqual(kinds)
+  expect([...decided.steps.values()].map(({ action }) => action).toSorted()).toEqual(actions)
+  expect(decided.exhausted).toHaveLength(exhausted)
 })

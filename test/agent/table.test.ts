@@ -124,6 +124,7 @@ describe('rows 1 to 9 of the decision table, for a difference', () => {
     ['an introduced deletion', { ...introduced, kind: 'delete', impact: 'delete' }, {}],
     ['an introduced change without a window', { ...introduced, hasWindow: false }, {}],
     ['an introduced change under --on-drift report', introduced, under({ onDrift: 'report' })],
+    ['drift under --on-git report', drift, under({ onGit: 'report' })],
   ])('no row applies to %s, which stays in the plan', (_what, difference, situation) => {
     expect(decideDifference(difference, { ...FINE, ...situation })).toEqual({ action: 'plan', state: 'Progressing' })
   })
@@ -223,12 +224,14 @@ describe('rows 10 to 17 of the decision table, for a step', () => {
       step({ id: 'b#1', impact: 'none', after: ['a#1'] }),
       step({ id: 'c#1', after: ['a#1'], inTurnAfter: ['a#1'] }),
       step({ id: 'd#1', after: ['b#1'], refused: 'protected' }),
+      step({ id: 'e#1', after: ['c#1'], windows: [on('mon')] }),
     ]
     expect([...decideSteps(steps, CONTEXT)].map(([id, { action, row }]) => `${id} ${action} ${row}`)).toEqual([
       'a#1 wait 17',
       'b#1 wait 17',
       'c#1 run 14',
       'd#1 skip 10',
+      'e#1 wait 17',
     ])
   })
 })

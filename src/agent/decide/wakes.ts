@@ -44,8 +44,7 @@ const JITTER = 0.2
 export const jittered = (interval: number, random: number): number => interval * (1 - JITTER + 2 * JITTER * random)
 
 /** The delay before a project's first refresh, which spreads the first refreshes of all projects over one interval. */
-export const startDelay = (index: number, projects: number, interval: number): number =>
-  projects === 0 ? 0 : (index / projects) * interval
+export const startDelay = (index: number, projects: number, interval: number): number => (index / projects) * interval
 
 /**
  * Wakes for two refreshes: one in the minutes before the window opens, and one when it opens. `random`, a number from 0
