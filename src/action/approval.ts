@@ -95,7 +95,6 @@ const whyNot = (change: Change, approvals: readonly Approval[]): string => {
     if (typeof approved === 'string') return [`#${number}: ${approved}`]
     if (known.length < times.length) return [`#${number} shows only a part of it, or other values`]
     const late = Math.max(...known)
-    if (isInTime(late, approved)) return []
     const order = late > approved ? 'after' : 'less than a minute before'
     return [`#${number}: shown on ${formatUtc(late * 1_000)}, ${order} the approval of ${formatUtc(approved * 1_000)}`]
   })

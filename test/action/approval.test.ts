@@ -1,9 +1,10 @@
 /** Which reviews approve a change, read from GitHub as it describes its GraphQL API. */
 import { expect, onTestFinished, test } from 'vitest'
-import { approvalOf, judge } from '../../src/action/approval.ts'
+import { type Approval, approvalOf, judge } from '../../src/action/approval.ts'
 import { openGitHub } from '../../src/action/github.ts'
-import { readMerged, readQueued, readReviews } from '../../src/action/pull-requests.ts'
-import { nextRecord } from '../../src/action/record.ts'
+import { type Review, readMerged, readQueued, readReviews } from '../../src/action/pull-requests.ts'
+import { digestsOf, nextRecord } from '../../src/action/record.ts'
+import type { Change } from '../../src/model/index.ts'
 import { world as liveOf, planOf } from '../planner/world.ts'
 import { openGitHubServer, type StoredCommit, type StoredReview } from './github-server.ts'
 
@@ -95,6 +96,58 @@ test.each<[what: string, reviews: readonly StoredReview[], commits: readonly Sto
   expect(judged.lacking.map((one) => one.why)).toEqual(why === '' ? [] : [why])
   expect(judged.approved).toEqual(why === '' ? changes : [])
   expect(server.problems).toEqual([])
+})
+
+test('the newest approval that counts decides, and deleted accounts have a name', () => {
+  const review = { state: 'APPROVED', author: { login: 'rob', type: 'User' }, canPush: true, commit: HEAD }
+  const pull = { number: 7, head: HEAD, author: 'ann', committers: new Set(['ann']) }
+  const of = (...reviews: readonly Review[]) => approvalOf({ ...pull, reviews }, RECORD).approved
+  expect(approvalOf({ ...pull, reviews: [] }, 'no plan is recorded')).toEqual({
+    number: 7,
+    approved: 'no plan is recorded',
+  })
+  expect(of({ ...review, at: 1_000 }, { ...review, at: 3_000 }, { ...review, at: 2_000 })).toBe(3)
+  const { author: _, ...deleted } = { ...review, at: 1_000 }
+  expect(of(deleted)).toBe('the approval by a deleted account is not by a user')
+  expect(of({ ...deleted, state: 'CHANGES_REQUESTED' })).toBe('a deleted account requested changes')
+})
+
+const [both] = planOf(
+  { branches: { main: { primary: { size: 4, scaleToZero: 600 } } } },
+  liveOf({ main: { primary: {} } }),
+).changes
+const [sizeDigest = '', otherDigest = ''] = both === undefined ? [] : digestsOf(both)
+const approval = (number: number, approved: number | string, shown: Readonly<Record<string, number>>): Approval => ({
+  number,
+  record: { ...RECORD, shown: new Map(Object.entries(shown)) },
+  approved,
+})
+const showing = (size: number, other: number) => ({ [sizeDigest]: size, [otherDigest]: other })
+const ONLY_SIZE = { [sizeDigest]: 0 }
+
+test.each<[what: string, approvals: readonly Approval[], why: string]>([
+  ['one pull request shows', [approval(1, 60, showing(0, 0))], ''],
+  ['two show together', [approval(1, 60, ONLY_SIZE), approval(2, 60, { [otherDigest]: 0 })], ''],
+  ['one shows in part', [approval(1, 60, ONLY_SIZE)], '#1 shows only a part of it, or other values'],
+  ['is shown after the approval', [approval(1, 90, showing(0, 100))], 'Thu 1 Jan 00:01 UTC, after the approval of'],
+  ['is shown with it', [approval(1, 60, showing(60, 0))], 'less than a minute before'],
+  ['is shown right before it', [approval(1, 60, showing(0, 1))], 'less than a minute before'],
+  ['nobody has approved', [approval(1, 'nobody', showing(0, 0))], '#1: nobody'],
+  ['two show without approval', [approval(1, 'a', ONLY_SIZE), approval(2, 'b', ONLY_SIZE)], '#1: a; #2: b'],
+  ['none shows', [approval(1, 'nobody', {})], 'no comment on a pull request shows it'],
+  ['there are no records for', [{ number: 1, approved: 'no record' }], '#1: no record'],
+])('a change that %s is approved or not', (_, approvals, why) => {
+  if (both === undefined) throw new Error('no change')
+  const judged = (change: Change, isIntroduced: boolean) => judge([change], () => isIntroduced, approvals)
+  const refused = { ...both, refused: 'protected' }
+  const [own] = judged(both, true).lacking
+  expect(own?.why ?? '').toContain(why)
+  const approved = { approved: [both], lacking: [], drift: [] }
+  if (why === '') expect([judged(both, true), judged(both, false)]).toEqual([approved, approved])
+  else
+    expect([judged(both, true).drift, judged(both, false)]).toEqual([[], { approved: [], lacking: [], drift: [both] }])
+  expect(judged(refused, true)).toEqual({ approved: [refused], lacking: [], drift: [] })
+  expect(judged(refused, false)).toEqual({ approved: [], lacking: [], drift: [refused] })
 })
 
 test('of many merged pull requests, the 100 that were updated last are read', async () => {

@@ -1,7 +1,8 @@
 /** The record in the comment of a plan: what it shows, and since when. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { digestsOf, nextRecord, type PlanRecord, readRecord, writeRecord } from '../../src/action/record.ts'
+import { digestsOf, nextRecord, type PlanRecord, planeOf, readRecord, writeRecord } from '../../src/action/record.ts'
+import { DEFAULT_BASE_URL } from '../../src/api/index.ts'
 import { world as liveOf, planOf } from '../planner/world.ts'
 import { manifest, type World, withHead } from './action-world.ts'
 
@@ -47,6 +48,38 @@ test('digests do not depend on live values that readers of the comment could gue
     expect(digestsFor(path, 'secret'), path).toEqual(digestsFor(path, 'guess'))
   }
   expect(digestsFor('size', '1')).not.toEqual(digestsFor('size', '2'))
+})
+
+test('an update has a digest for each attribute, other changes and refused ones have their own', () => {
+  const two = { main: { primary: { size: 2, scaleToZero: 600 } } }
+  const [update] = planOf({ branches: two }, live).changes
+  const [create] = planOf({ branches: two }, liveOf({ main: {} })).changes
+  const all = [update, update && { ...update, refused: 'protected' }, create].map((one) => one && digestsOf(one))
+  expect(all.map((digests) => digests?.length)).toEqual([2, 2, 1])
+  expect(new Set(all.flat()).size).toBe(5)
+})
+
+test('a move also shows the update that is left if only its first half is applied', () => {
+  const observed = liveOf({ main: { primary: { id: 'ep-1', size: 1 } }, dev: {} })
+  const dev = (size: number) => ({ branches: { dev: { primary: { id: 'ep-1', size } }, main: {} } })
+  const moved = liveOf({ dev: { primary: { id: 'ep-1', size: 1 } }, main: {} })
+  const { shown } = nextRecord(ABOUT, planOf(dev(2), observed).changes, 100, undefined)
+  const left = planOf(dev(2), moved).changes.flatMap(digestsOf)
+  expect(left).toHaveLength(1)
+  expect([...shown.keys()]).toEqual(expect.arrayContaining(left))
+})
+
+test('of what is no longer shown, only the newest 200 digests are kept', () => {
+  const earlier = new Map(Array.from({ length: 300 }, (_, at) => [`${at}`, at]))
+  const next = nextRecord(ABOUT, [], 400, { ...ABOUT, shown: new Map(), earlier })
+  expect([...next.earlier.values()]).toEqual(Array.from({ length: 200 }, (_, at) => at + 100))
+})
+
+test('each control plane has its own name in records', () => {
+  const of = (sandbox: string, baseUrl: string) => planeOf({ inputs: { sandbox, baseUrl } } as never)
+  expect(of('seed.yaml', '')).toBe('sandbox')
+  expect(of('', '')).toBe(of('', DEFAULT_BASE_URL))
+  expect(of('', 'https://api.example/v2')).not.toBe(of('', ''))
 })
 
 test('a record is read as it was written, and nothing else is', () => {
