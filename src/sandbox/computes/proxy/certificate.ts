@@ -1,5 +1,5 @@
 /** Creates X.509 certificates (RFC 5280) for the sandbox, because Node can sign and read them, but not create them. */
-import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
 // Encodes the DER values (ITU-T X.690) that certificates need.
 
@@ -15,7 +15,7 @@ const sequence = (...parts: readonly Buffer[]): Buffer => value(0x30, Buffer.con
 
 const set = (...parts: readonly Buffer[]): Buffer => value(0x31, Buffer.concat(parts))
 
-const boolean = (is: boolean): Buffer => value(0x01, Buffer.of(is ? 0xff : 0))
+const TRUE = value(0x01, Buffer.of(0xff))
 
 /** @param bytes a non-negative number, with the most significant byte first. */
 export const integer = (bytes: Buffer): Buffer => {
@@ -44,31 +44,11 @@ const time = (ms: number): Buffer => {
   return digits < '2050' ? value(0x17, Buffer.from(digits.slice(2))) : value(0x18, Buffer.from(digits))
 }
 
-const explicit = (tag: number, contents: Buffer): Buffer => value(0xa0 | tag, contents)
-
-const implicit = (tag: number, contents: Buffer): Buffer => value(0x80 | tag, contents)
-
 export interface Certificate {
   /** As PEM. */
   readonly key: string
   /** As PEM. */
   readonly cert: string
-}
-
-interface Issuer {
-  readonly name: string
-  readonly privateKey: KeyObject
-}
-
-interface Contents {
-  readonly subject: string
-  readonly publicKey: KeyObject
-  /** DNS names, in addition to 127.0.0.1. The first label may be `*`. */
-  readonly hosts: readonly string[]
-  /** Whether the certificate may sign other certificates and itself. */
-  readonly isAuthority: boolean
-  readonly from: number
-  readonly to: number
 }
 
 const DAY_MS = 86_400_000
@@ -78,58 +58,36 @@ const ECDSA_WITH_SHA256 = sequence(objectId('1.2.840.10045.4.3.2'))
 const COMMON_NAME = objectId('2.5.4.3')
 const BASIC_CONSTRAINTS = objectId('2.5.29.19')
 const SUBJECT_ALT_NAME = objectId('2.5.29.17')
-const DNS_NAME = 2
-const IP_ADDRESS = 7
-
-export const newKeys = (): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } =>
-  generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+/** The tags of names (RFC 5280, 4.2.1.6). */
+const DNS_NAME = 0x82
+const IP_ADDRESS = 0x87
+const LOOPBACK = Buffer.of(127, 0, 0, 1)
 
 /** A self-signed certificate for these hosts and 127.0.0.1. @param now milliseconds since the epoch. */
 export const selfSigned = (hosts: readonly string[], now: number): Certificate => {
-  const { publicKey, privateKey } = newKeys()
-  const subject = 'Espalier sandbox'
-  const validity = { from: now - DAY_MS, to: now + VALID_DAYS * DAY_MS }
-  const contents: Contents = { subject, publicKey, hosts, isAuthority: true, ...validity }
-  return { key: pemOf(privateKey), cert: issue(contents, { name: subject, privateKey }) }
-}
-
-/** Returns the certificate as PEM. The issuer's key must have been created by {@link newKeys}. */
-export const issue = (
-  { subject, publicKey, hosts, isAuthority, from, to }: Contents,
-  { name, privateKey }: Issuer,
-): string => {
-  const serial = randomBytes(8)
-  const extensions = [
-    ...(isAuthority ? [sequence(BASIC_CONSTRAINTS, boolean(true), octets(sequence(boolean(true))))] : []),
-    ...(hosts.length === 0
-      ? []
-      : [
-          sequence(
-            SUBJECT_ALT_NAME,
-            octets(
-              sequence(
-                ...hosts.map((host) => implicit(DNS_NAME, Buffer.from(host, 'ascii'))),
-                implicit(IP_ADDRESS, Buffer.of(127, 0, 0, 1)),
-              ),
-            ),
-          ),
-        ]),
-  ]
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const name = sequence(set(sequence(COMMON_NAME, text('Espalier sandbox'))))
+  const names = [...hosts.map((host) => value(DNS_NAME, Buffer.from(host, 'ascii'))), value(IP_ADDRESS, LOOPBACK)]
   const signed = sequence(
-    explicit(0, integer(Buffer.of(2))),
-    integer(serial),
+    value(0xa0, integer(Buffer.of(2))),
+    integer(randomBytes(8)),
     ECDSA_WITH_SHA256,
-    nameOf(name),
-    sequence(time(from), time(to)),
-    nameOf(subject),
+    name,
+    sequence(time(now - DAY_MS), time(now + VALID_DAYS * DAY_MS)),
+    name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    explicit(3, sequence(...extensions)),
+    value(
+      0xa3,
+      sequence(
+        sequence(BASIC_CONSTRAINTS, TRUE, octets(sequence(TRUE))),
+        sequence(SUBJECT_ALT_NAME, octets(sequence(...names))),
+      ),
+    ),
   )
   const certificate = sequence(signed, ECDSA_WITH_SHA256, bits(sign('sha256', signed, privateKey)))
   const lines = certificate.toString('base64').match(/.{1,64}/g) ?? []
-  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    cert: ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n'),
+  }
 }
-
-const nameOf = (commonName: string): Buffer => sequence(set(sequence(COMMON_NAME, text(commonName))))
-
-export const pemOf = (privateKey: KeyObject): string => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
