@@ -1,5 +1,5 @@
-/** Parses a command line. It has its own error messages, because the parser's do not suggest the nearest valid name. */
-import parse from 'yargs-parser'
+/** Parses a command line. It has its own error messages, because those of Node do not suggest the nearest valid name. */
+import { parseArgs } from 'node:util'
 import { nearest } from '../base/index.ts'
 import { parseDuration } from '../model/index.ts'
 import { type Command, type Entry, type Invocation, STDIN } from './command.ts'
@@ -18,13 +18,6 @@ export interface Path {
   readonly names: readonly string[]
   readonly entry?: Entry
 }
-
-export const CONFIGURATION = {
-  'boolean-negation': false,
-  'dot-notation': false,
-  'greedy-arrays': false,
-  'parse-positional-numbers': false,
-} as const
 
 /** Finds the command and subcommand that `words` name. */
 export const pathOf = (words: readonly string[]): Path => {
@@ -54,35 +47,25 @@ export const readCommandLine = async (words: readonly string[]): Promise<Command
   if (entry === undefined || !isLeaf(entry)) throw mistake(await noCommand(words, path))
   const rest = path.names.reduce<readonly string[]>((left, name) => left.toSpliced(left.indexOf(name), 1), words)
   const flags: Flags = { ...(await descriptionOf(entry)).flags, ...COMMON_FLAGS }
-  const wrong = await wrongFlag(rest, flags, path.names.join(' '))
-  if (wrong !== undefined) throw mistake(wrong)
-
-  const of = (type: Flag['type']) => Object.keys(flags).filter((name) => flags[name]?.type === type)
   const command = await entry.load()
-  const { _: given, ...values } = parse(
-    withValues(rest, flags).map((word) => (word === '-' ? STDIN : word)),
-    {
-      boolean: of('boolean'),
-      string: of('string'),
-      number: of('number'),
-      array: Object.keys(flags).filter((name) => flags[name]?.array === true),
-      alias: Object.fromEntries(Object.entries(flags).map(([name, { alias = [] }]) => [name, [alias].flat()])),
-      default: Object.fromEntries(
-        Object.entries(flags).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]])),
-      ),
-      coerce: Object.fromEntries(
-        Object.keys(flags).flatMap((name) => (flags[name]?.isDuration === true ? [[name, msOf]] : [])),
-      ),
-      configuration: CONFIGURATION,
-    },
+  const { found, given } = await readFlags(
+    rest.map((word) => (word === '-' ? STDIN : word)),
+    flags,
+    path,
+    mistake,
   )
-  const required = Object.keys(flags).find((name) => flags[name]?.demandOption === true && values[name] === undefined)
-  if (required !== undefined) throw mistake(`--${required} is required.`)
+  const values: Record<string, unknown> = {}
   for (const [name, flag] of Object.entries(flags)) {
-    const problem = numberProblem(name, flag, values[name])
+    const texts = found.get(name) ?? (flag.default === undefined ? [] : [String(flag.default)])
+    if (texts.length === 0 && flag.demandOption === true) throw mistake(`--${name} is required.`)
+    if (texts.length === 0) continue
+    const value = flag.array === true ? texts : typed(flag, texts[0])
+    const problem = numberProblem(name, flag, value)
     if (problem !== undefined) throw mistake(problem)
+    values[name] = value
+    values[name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())] = value
   }
-  const positionals = readPositionals(entry, command, given.map(String))
+  const positionals = readPositionals(entry, command, given)
   if (typeof positionals === 'string') throw mistake(positionals)
   const all = { ...values, ...positionals }
   return { command, values: { ...all, invocation: { name: path.names.join(' '), flags, values: all } } }
@@ -104,7 +87,8 @@ const noFlag = async (word: string, flags: Flags, own: string): Promise<string> 
   const name = flag.replace(/^--?/, '')
   // A flag that another command has is not treated as a spelling mistake.
   const others = Object.values(await allDescriptions())
-  if (others.some((command) => command.flags[name] !== undefined)) return `${own} has no flag ${flag}.`
+  const isOthers = flags[name] === undefined && others.some((command) => command.flags[name] !== undefined)
+  if (isOthers) return `${own} has no flag ${flag}.`
   const known = Object.entries({ ...flags, ...COMMON_FLAGS }).flatMap(([one, { alias = [] }]: [string, Flag]) => [
     one,
     ...[alias].flat(),
@@ -121,50 +105,50 @@ export const flagsByWord = (flags: Flags) =>
     ) as [string, { readonly name: string; readonly flag: Flag }][],
   )
 
-/** Joins values such as `-1USD` to their flag, because the parser would mistake them for flags. */
-const withValues = (words: readonly string[], flags: Flags): readonly string[] => {
+/** The texts given for each flag, and the words that belong to no flag. @throws {EspalierError} `E_USAGE` */
+const readFlags = async (
+  words: readonly string[],
+  flags: Flags,
+  { names }: Path,
+  mistake: (message: string) => Error,
+): Promise<{ readonly found: ReadonlyMap<string, readonly string[]>; readonly given: readonly string[] }> => {
   const byWord = flagsByWord(flags)
-  const joined: string[] = []
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? ''
-    if (word === '--') return [...joined, ...words.slice(at)]
-    const known = byWord.get(word)
-    const value = words[at + 1]
-    if (known?.flag.requiresArg === true && value !== undefined && /^-\d/.test(value)) {
-      joined.push(`--${known.name}=${value}`)
-      at += 1
-    } else joined.push(word)
+  const options = [...byWord].map(([word, { flag }]) => {
+    const name = word.replace(/^--?/, '')
+    const type = flag.type === 'boolean' ? ('boolean' as const) : ('string' as const)
+    return [name, { type, ...(name.length === 1 ? { short: name } : {}) }] as const
+  })
+  const { tokens } = parseArgs({ args: [...words], options: Object.fromEntries(options), strict: false, tokens: true })
+  const found = new Map<string, string[]>()
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const [written = '', ...inline] = (words[token.index] ?? '').split('=')
+    const known = byWord.get(written)
+    if (known === undefined) throw mistake(await noFlag(written, flags, names.join(' ')))
+    const { name, flag } = known
+    if (found.has(name) && flag.array !== true) throw mistake(`--${name} is given more than once.`)
+    const value = inline.length > 0 ? inline.join('=') : (token.value ?? (flag.type === 'boolean' ? 'true' : ''))
+    const problem = valueProblem(written, flag, value, inline.length === 0 && /^-[^\d]/.test(value))
+    if (problem !== undefined) throw mistake(problem)
+    found.set(name, [...(found.get(name) ?? []), value])
   }
-  return joined
+  return { found, given: tokens.flatMap((token) => (token.kind === 'positional' ? token.value : [])) }
 }
 
-/** The message for the first problem with a flag. */
-const wrongFlag = async (words: readonly string[], flags: Flags, own: string): Promise<string | undefined> => {
-  const byWord = flagsByWord(flags)
-  const seen = new Set<string>()
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at] ?? ''
-    if (word === '--') return undefined
-    if (!word.startsWith('-') || word === '-') continue
-    const [written = '', ...inline] = word.split('=')
-    const known = byWord.get(written)
-    if (known === undefined) return noFlag(word, flags, own)
-    const { name, flag } = known
-    if (seen.has(name) && flag.array !== true) return `--${name} is given more than once.`
-    seen.add(name)
-    if (flag.type === 'boolean') continue
-    if (inline.length === 0) at += 1
-    const value = inline.length === 0 ? words[at] : inline.join('=')
-    const isFlag = inline.length === 0 && value !== undefined && /^-[^\d]/.test(value)
-    if (flag.requiresArg === true && (value === undefined || value === '' || isFlag)) return `${written} needs a value.`
-    if (flag.choices !== undefined && !flag.choices.includes(value)) {
-      return `${written} cannot be ${value}: it must be one of ${flag.choices.join(', ')}.`
-    }
-    if (flag.isDuration === true && msOf(value) === 0) {
-      return `${written} ${value} is not a valid duration. Write, for example, 90s, 10m or 1h30m.`
-    }
+/** @param isFlag whether the value looks like the next flag. */
+const valueProblem = (written: string, flag: Flag, value: string, isFlag: boolean): string | undefined => {
+  if (flag.requiresArg === true && (value === '' || isFlag)) return `${written} needs a value.`
+  if (flag.choices?.includes(value) === false) {
+    return `${written} cannot be ${value}: it must be one of ${flag.choices.join(', ')}.`
   }
-  return undefined
+  if (flag.isDuration !== true || msOf(value) > 0) return undefined
+  return `${written} ${value} is not a valid duration. Write, for example, 90s, 10m or 1h30m.`
+}
+
+const typed = ({ type, isDuration }: Flag, text = ''): unknown => {
+  if (type === 'boolean') return text === 'true'
+  if (isDuration === true) return msOf(text)
+  return type === 'number' ? Number(text) : text
 }
 
 /** The duration in milliseconds, or 0 if it is not valid. */

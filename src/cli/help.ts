@@ -3,7 +3,7 @@ import yargs, { type Argv, type Options } from 'yargs'
 import { defined, EXIT } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import type { Description, Entry } from './command.ts'
-import { below, CONFIGURATION } from './command-line.ts'
+import { below } from './command-line.ts'
 import { COMMANDS } from './commands/index.ts'
 import { descriptionOf, isLeaf } from './descriptions.ts'
 import { COMMON_FLAGS, COMMON_GROUP, CONNECTION_FLAGS, type Flag, valueNameOf } from './setup/flags.ts'
@@ -47,7 +47,7 @@ export const printHelp = async (words: readonly string[], io: Io): Promise<void>
       '$0 <command>\n\nDeclare the Postgres computes of your database branches in YAML; review, plan and apply them safely.',
     )
     .locale('en')
-    .parserConfiguration(CONFIGURATION)
+    .parserConfiguration({ 'boolean-negation': false })
     .wrap(Math.min(styleOf(io.stdout, {}, io.env).width, 110))
     .version(VERSION)
     .help()

@@ -28,6 +28,7 @@ test.each([
   ['completion', 'Missing argument: <shell>.'],
   ['completion tcsh', 'shell cannot be tcsh: it must be one of bash, zsh, fish.'],
   ['explain E_ONE E_TWO', 'Unexpected argument: E_TWO'],
+  ['plan -project x', 'There is no flag -project: did you mean --project?'],
   ['plan --baseUrl x', 'There is no flag --baseUrl: did you mean --base-url?'],
 ])('espalier %s is rejected with the message: %s', async (line, message) => {
   await expect(read(line)).rejects.toThrow(expect.objectContaining({ code: 'E_USAGE', message }))
@@ -50,6 +51,8 @@ test.each([
   ['apply --allow move --allow restart', { allow: ['move', 'restart'] }],
   ['apply --max-restarts 2', { maxRestarts: 2 }],
   ['operations list -o json', { format: 'json' }],
+  ['operations list -o=json', { format: 'json' }],
+  ['apply --auto-approve=', { autoApprove: false }],
 ])('espalier %s is parsed into the expected values', async (line, values) => {
   expect((await read(line)).values).toMatchObject(values)
 })
