@@ -103,43 +103,36 @@ export const keyRoutes = (api: Hono, world: World, keyUse: ReadonlyMap<string, n
       last_used_from_addr: usedAt === undefined ? '' : '127.0.0.1',
     }
   }
-  const list = (owner: KeyOwner) => listKeys(world, owner).map((key) => ({ ...present(key), created_by: CREATOR }))
-  const revoke = (owner: KeyOwner, key: string) => ({
-    ...present(revokeKey(world, owner, key)),
-    created_by: USER,
-    revoked: true,
-  })
-  const create = (context: Context, owner: KeyOwner, name: string, projectId: string | undefined): Response => {
-    const { key, record } = createKey(world, owner, name, projectId)
-    return context.json({ ...shown(record), created_by: USER, key })
-  }
   const mine = (context: Context): KeyOwner => {
     checkUser(identityOf(context))
     return { orgId: undefined }
   }
-  const ofOrganization = (context: Context): KeyOwner & { orgId: string } => {
+  const ofOrganization = (context: Context): { readonly orgId: string } => {
     const orgId = context.req.param('org') ?? ''
     checkOrganization(identityOf(context), orgId, world)
     return { orgId }
   }
 
-  api.get('/api_keys', (context) => context.json(list(mine(context))))
-  api.post('/api_keys', async (context) => {
-    const owner = mine(context)
-    const { key_name } = await readBody(context, keyBody)
-    return create(context, owner, key_name, undefined)
-  })
-  api.delete('/api_keys/:key', (context) => context.json(revoke(mine(context), context.req.param('key'))))
   api.get('/organizations/:org', (context) => context.json(presentOrganization(ofOrganization(context).orgId)))
-  api.get('/organizations/:org/api_keys', (context) => context.json(list(ofOrganization(context))))
-  api.post('/organizations/:org/api_keys', async (context) => {
-    const owner = ofOrganization(context)
-    const { key_name, project_id } = await readBody(context, orgKeyBody)
-    return create(context, owner, key_name, project_id)
-  })
-  api.delete('/organizations/:org/api_keys/:key', (context) =>
-    context.json(revoke(ofOrganization(context), context.req.param('key'))),
-  )
+  const lists = [
+    ['/api_keys', mine, keyBody],
+    ['/organizations/:org/api_keys', ofOrganization, orgKeyBody],
+  ] as const
+  for (const [path, ownerOf, body] of lists) {
+    api.get(path, (context) =>
+      context.json(listKeys(world, ownerOf(context)).map((key) => ({ ...present(key), created_by: CREATOR }))),
+    )
+    api.post(path, async (context) => {
+      const owner = ownerOf(context)
+      const { key_name, project_id } = await readBody<z.output<typeof orgKeyBody>>(context, body)
+      const { key, record } = createKey(world, owner, key_name, project_id)
+      return context.json({ ...shown(record), created_by: USER, key })
+    })
+    api.delete(`${path}/:key`, (context) => {
+      const revoked = revokeKey(world, ownerOf(context), context.req.param('key') ?? '')
+      return context.json({ ...present(revoked), created_by: USER, revoked: true })
+    })
+  }
 }
 
 const shown = (key: KeyRecord) => ({
