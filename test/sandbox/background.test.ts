@@ -65,6 +65,18 @@ test('an unused branch is archived after two weeks and unarchived when its compu
   expect(await stateOf()).toBe('ready')
 })
 
+test('an archived branch is unarchived before the configuration of its compute is applied', async () => {
+  const { call, settle } = await openSandbox()
+  const { branch } = (await call('POST', `${P}/branches`, { branch: { name: 'old', archived: true } })).body
+  await settle()
+  const endpoint = { branch_id: branch.id, type: 'read_write', disabled: true }
+  const made = await call('POST', `${P}/endpoints`, { endpoint })
+  const changes = { disabled: false, autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 }
+  const updated = await call('PATCH', `${P}/endpoints/${made.body.endpoint.id}`, { endpoint: changes })
+  const actions = updated.body.operations.map(({ action }: { action: string }) => action)
+  expect(actions).toEqual(['timeline_unarchive', 'apply_config', 'suspend_compute'])
+})
+
 test('an unused project is detached from storage and reattached by the next request', async () => {
   const opened = await openSandbox({
     seed: {

@@ -1,16 +1,8 @@
 /** Commands on the roles and databases of a branch (public OpenAPI). */
 import type { CatalogChange } from '../computes/computes.ts'
 import { type Catalog, catalogOf, newDatabaseId, newPassword, newRole } from './catalog.ts'
-import {
-  type BranchRecord,
-  type ComputeRecord,
-  type DatabaseRecord,
-  type NewOperation,
-  type OperationRecord,
-  operationOn,
-  type RoleRecord,
-  unarchive,
-} from './records.ts'
+import { applyConfig, pendingAfter } from './compute-commands.ts'
+import type { BranchRecord, DatabaseRecord, OperationRecord, RoleRecord } from './records.ts'
 import { ApiError } from './requests.ts'
 import { primaryOf } from './tables.ts'
 import type { World } from './world.ts'
@@ -156,19 +148,8 @@ const change = (
     updatedAt: now,
   }
   const primary = primaryOf(world.project(project), id)
-  const operations = primary === undefined ? [] : configure(branch, primary)
-  const last = operations.at(-1)?.action
-  if (primary === undefined || last === undefined) return world.commit(project, [branch])
-  const pendingState = last === 'suspend_compute' ? 'idle' : 'active'
-  return world.commit(project, [branch, { ...primary, pendingState, updatedAt: now }], operations)
-}
-
-/**
- * An idle compute is started to make the change, then suspended again (public OpenAPI). On a disabled compute, the
- * change is made when the compute next starts.
- */
-const configure = (branch: BranchRecord, primary: ComputeRecord): readonly NewOperation[] => {
-  const apply = operationOn(primary, 'apply_config')
-  if (primary.state !== 'idle') return [apply]
-  return primary.disabled ? [] : [...unarchive(branch), apply, operationOn(primary, 'suspend_compute')]
+  if (primary === undefined) return world.commit(project, [branch])
+  const operations = applyConfig(primary, branch)
+  const configured = operations.length === 0 ? [] : [{ ...primary, ...pendingAfter(operations), updatedAt: now }]
+  return world.commit(project, [branch, ...configured], operations)
 }

@@ -4,6 +4,7 @@ import type { ComputeSpec } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'
 import { checkActiveCount, checkCount, checkLimits, checkSuspendTimeout } from './limits.ts'
 import {
+  type BranchRecord,
   type ComputeRecord,
   isRunning,
   type NewOperation,
@@ -55,24 +56,34 @@ export const updateCompute = (world: World, projectId: string, id: string, reque
   checkSuspendTimeout(project, request.suspend_timeout_seconds)
   const merged = merge(before, request, world.clock.now())
   checkLimits(merged, project)
-  const operations = operationsOf(before, merged)
-  const last = operations.at(-1)?.action
-  const compute: ComputeRecord =
-    last === undefined ? merged : { ...merged, pendingState: last === 'suspend_compute' ? 'idle' : 'active' }
+  const restarts = restartingOf(before) !== restartingOf(merged)
+  const isConfigured = restarts || configOf(before) !== configOf(merged)
+  const operations = [
+    ...(isConfigured ? applyConfig(merged, tables.branches.get(target), restarts) : []),
+    ...(merged.disabled && isRunning(merged) ? [operationOn(merged, 'suspend_compute')] : []),
+  ]
+  const compute = { ...merged, ...pendingAfter(operations) }
   return { compute, operations: world.commit(projectId, [compute], operations) }
+}
+
+/** The state that a compute will have when operations have ended that apply its configuration. */
+export const pendingAfter = (operations: readonly NewOperation[]): Pick<ComputeRecord, 'pendingState'> => {
+  const last = operations.at(-1)?.action
+  return last === undefined ? {} : { pendingState: last === 'suspend_compute' ? 'idle' : 'active' }
 }
 
 /**
  * An idle compute is started to apply its new configuration, then suspended again (public OpenAPI, update example). A
  * disabled compute cannot be started until it is enabled, so the configuration is applied at its next start.
  */
-const operationsOf = (before: ComputeRecord, after: ComputeRecord): readonly NewOperation[] => {
-  const restarts = restartingOf(before) !== restartingOf(after)
-  const config = restarts || configOf(before) !== configOf(after)
-  const apply = config ? [{ ...operationOn(after, 'apply_config'), restarts }] : []
-  const suspend = operationOn(after, 'suspend_compute')
-  if (before.state === 'idle') return config && !after.disabled ? [...apply, suspend] : []
-  return after.disabled ? [...apply, suspend] : apply
+export const applyConfig = (
+  compute: ComputeRecord,
+  branch: BranchRecord | undefined,
+  restarts = false,
+): readonly NewOperation[] => {
+  const apply = { ...operationOn(compute, 'apply_config'), restarts }
+  if (compute.state !== 'idle') return [apply]
+  return compute.disabled ? [] : [...unarchive(branch), apply, operationOn(compute, 'suspend_compute')]
 }
 
 /** The attributes whose change restarts the compute: its size (docs/reference/control-api.md) and its preloaded libraries. */
