@@ -8,7 +8,6 @@ import { EspalierError, plainText } from '../base/index.ts'
 import { type SandboxClock, scaledClock } from './clock.ts'
 import { defaultVersion } from './computes/computes.ts'
 import { openControl, type SandboxControl } from './control/control.ts'
-import { Recorder } from './control/recorder.ts'
 import { Faults } from './faults.ts'
 import { type OpenedStore, openFileStore } from './file-store.ts'
 import { type ComputesChoice, openWorld } from './open-world.ts'
@@ -120,7 +119,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   })
   const seed = kept.length === 0 ? options.seed : undefined
   let requests = 0
-  const parts = { world, computes, faults, recorder: new Recorder() }
+  const parts = { world, computes, faults, recorded: [] }
   const app = createApp({
     ...parts,
     apiKey,

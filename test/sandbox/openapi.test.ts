@@ -1,7 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { SIZE_TABLE } from '../../src/model/index.ts'
-import { Recorder } from '../../src/sandbox/control/recorder.ts'
 import { Faults } from '../../src/sandbox/faults.ts'
 import { manualClock } from '../../src/sandbox/index.ts'
 import { openWorld } from '../../src/sandbox/open-world.ts'
@@ -30,7 +29,7 @@ test('the API description lists exactly the served routes', async () => {
     apiKey: 'key',
     rateLimits: false,
     faults,
-    recorder: new Recorder(),
+    recorded: [],
     onProject: nothing,
     onRequest: nothing,
     log: nothing,

@@ -12,7 +12,7 @@ import { type ComputeRecord, isOver, type OperationRecord, type WorldChange, wor
 import { ApiError } from '../world/requests.ts'
 import { Tables } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
-import type { RecordedRequest, Recorder } from './recorder.ts'
+import type { RecordedRequest } from './recorder.ts'
 
 /** A compute and how to connect to it. */
 export interface ReachableCompute {
@@ -46,12 +46,13 @@ export interface ControlParts {
   readonly world: World
   readonly computes: Computes
   readonly faults: Faults
-  readonly recorder: Recorder
+  /** The latest requests, oldest first. */
+  readonly recorded: RecordedRequest[]
 }
 
 export type SandboxControl = ReturnType<typeof openControl>
 
-export const openControl = ({ world, computes, faults, recorder }: ControlParts, setLoad: SetLoad) => ({
+export const openControl = ({ world, computes, faults, recorded }: ControlParts, setLoad: SetLoad) => ({
   clock: world.clock,
   computesKind: computes.kind,
   /** A text for the user, with the kind of computes and where clients connect. */
@@ -85,8 +86,8 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts,
   dump: (): WorldDump => ({ version: 1, changes: [...world.tables.dump()] }),
   /** @throws {EspalierError} `E_SEED` if the dump is invalid. In this case, the state is not changed. */
   load: (dump: unknown): void => world.load(changesIn(dump)),
-  requests: (): readonly RecordedRequest[] => recorder.list(),
-  clearRequests: (): void => recorder.clear(),
+  requests: (): readonly RecordedRequest[] => [...recorded],
+  clearRequests: (): void => void recorded.splice(0),
 })
 
 /** Loads the dump into separate tables first, so that an invalid dump does not destroy the current world. */

@@ -17,40 +17,23 @@ export interface RecordedRequest {
 /** How many requests are remembered. */
 const REMEMBERED = 10_000
 
-export class Recorder {
-  #requests: RecordedRequest[] = []
-
-  add(request: RecordedRequest): void {
-    this.#requests.push(request)
-    // Requests are dropped in batches, which keeps the cost of adding one constant.
-    if (this.#requests.length > REMEMBERED * 1.1) this.#requests = this.#requests.slice(-REMEMBERED)
-  }
-
-  list(): readonly RecordedRequest[] {
-    return this.#requests.slice(-REMEMBERED)
-  }
-
-  clear(): void {
-    this.#requests = []
-  }
-}
-
 /** Longer bodies are not recorded, which limits memory usage. */
 const LONGEST_BODY = 16 * 1024
 
 export const record =
-  (recorder: Recorder, clock: SandboxClock, root: string): MiddlewareHandler =>
+  (requests: RecordedRequest[], clock: SandboxClock, root: string): MiddlewareHandler =>
   async (context, next) => {
     const at = clock.now()
     await next()
+    if (requests.length >= REMEMBERED) requests.shift()
     const { method, url } = context.req
     const path = url.slice(url.indexOf(root) + root.length)
     const { status } = context.res
-    if (method === 'GET') return recorder.add({ at, method, path, status })
+    if (method === 'GET') return void requests.push({ at, method, path, status })
     // Do not record the body if the key is wrong, because a client without a valid key must not fill the memory.
     const body = status === 401 ? '' : await context.req.text()
     const answer = status === 204 ? undefined : await readJson(context.res.clone())
-    recorder.add({
+    requests.push({
       at,
       method,
       path,

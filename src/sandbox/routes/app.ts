@@ -38,7 +38,7 @@ interface AppOptions extends ControlParts {
   readonly log: (line: string) => void
 }
 
-export const createApp = ({ world, computes, faults, recorder, apiKey, ...options }: AppOptions): Hono => {
+export const createApp = ({ world, computes, faults, recorded, apiKey, ...options }: AppOptions): Hono => {
   const { rateLimits, onProject, onRequest, log } = options
   const app = new Hono()
   app.use('*', async (context, next) => {
@@ -68,7 +68,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
 
   const api = app.basePath(API_ROOT)
   api.use('*', limitBody(MAX_BODY_BYTES))
-  api.use('*', record(recorder, world.clock, API_ROOT))
+  api.use('*', record(recorded, world.clock, API_ROOT))
   api.use('*', injectFaults(faults, world, API_ROOT))
   // This follows `injectFaults`, so that responses are published before a fault changes them.
   api.use('*', publishResponse)

@@ -24,14 +24,13 @@ interface OperationHost {
   readonly tables: Tables
   readonly at: (time: number, task: () => void) => void
   readonly store: (records: readonly WorldRecord[]) => void
-  readonly log: (operation: OperationRecord) => void
   readonly faultOf: (operation: OperationRecord) => OperationFault | undefined
   readonly begin: (operation: OperationRecord) => Promise<unknown> | undefined
 }
 
 export type OperationRunner = ReturnType<typeof operationRunner>
 
-export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin }: OperationHost) => {
+export const operationRunner = ({ clock, tables, at, store, faultOf, begin }: OperationHost) => {
   let isStopped = false
 
   /** False once the operation has ended or its project was deleted, which cancels it while its work goes on. */
@@ -95,7 +94,6 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
     const retryAt = clock.now() + RETRY_MS * 2 ** (failures - 1)
     const waiting = { ...failed, retryAt, updatedAt: clock.now() }
     store([waiting])
-    log(waiting)
     retry(waiting, retryAt)
   }
 
@@ -108,7 +106,6 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
   const runAgain = (operation: OperationRecord, effects: readonly WorldRecord[] = []): OperationRecord => {
     const again = started({ ...operation, retryAt: undefined })
     store([...effects, again])
-    log(again)
     run(again)
     return again
   }
@@ -131,11 +128,8 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
     const next = waitingFor(ended)
     const running = next !== undefined && (isFinished || ended.status === 'skipped') ? started(next) : undefined
     store([...effects, ended, ...(running === undefined ? [] : [running])])
-    log(ended)
-    if (running !== undefined) {
-      log(running)
-      run(running)
-    } else if (next !== undefined) end({ ...next, status: 'cancelled' })
+    if (running !== undefined) run(running)
+    else if (next !== undefined) end({ ...next, status: 'cancelled' })
   }
 
   const waitingFor = ({ id, projectId }: OperationRecord): OperationRecord | undefined => {

@@ -77,7 +77,6 @@ export class World {
       tables: this.tables,
       at: (time, task) => this.at(time, task),
       store: (records) => this.#store(records.map((put) => ({ put }))),
-      log: (operation) => this.#logOperation(operation),
       faultOf,
       begin,
     })
@@ -212,11 +211,8 @@ export class World {
       ...started.map((put) => ({ put })),
       ...drops.map(({ kind, id }) => ({ drop: { kind, id } })),
     ])
-    for (const record of records) if (record.kind === 'operation') this.#logOperation(record)
-    for (const operation of started) {
-      this.#logOperation(operation)
-      if (operation.status === 'running') this.#runner.run(operation)
-    }
+    const [first] = started
+    if (first !== undefined) this.#runner.run(first)
     return started
   }
 
@@ -265,10 +261,6 @@ export class World {
     }
   }
 
-  #logOperation({ id, projectId, action, status, computeId, branchId }: OperationRecord): void {
-    this.#options.log(`operation  ${id}  ${projectId}  ${action}  ${computeId ?? branchId}  ${status}`)
-  }
-
   #store(changes: readonly WorldChange[]): void {
     this.#options.store.append(changes)
     for (const change of changes) {
@@ -276,7 +268,9 @@ export class World {
       const gone = 'drop' in change ? this.tables.compute(change.drop.id) : undefined
       this.tables.apply(change)
       if (gone !== undefined) this.#announceDeletion(gone)
-      if ('put' in change) this.#announce(change.put)
+      if (!('put' in change)) continue
+      this.#announce(change.put)
+      this.#log(change.put)
     }
   }
 
@@ -286,6 +280,12 @@ export class World {
       if (record.kind === 'branch') watcher.branch?.(record)
       if (record.kind === 'project') watcher.project?.(record)
     }
+  }
+
+  #log(record: WorldRecord): void {
+    if (record.kind !== 'operation') return
+    const { id, projectId, action, status, computeId, branchId } = record
+    this.#options.log(`operation  ${id}  ${projectId}  ${action}  ${computeId ?? branchId}  ${status}`)
   }
 
   #announceDeletion(compute: ComputeRecord): void {
