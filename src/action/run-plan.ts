@@ -44,11 +44,10 @@ import { reportApproval } from './approval-status.ts'
 import { type Base, baseOf, fetchIfMissing, isSameContent, readBase, withPoliciesBefore } from './base.ts'
 import { changedProjects } from './changed-projects.ts'
 import { type Ending, frameOf, hasLive, type Job, stepFiles, withReadClient, writeFile } from './job.ts'
-import { publicSnapshot } from './public-snapshot.ts'
+import { publicPlan, publicSnapshot } from './public-snapshot.ts'
 import { publish } from './publish.ts'
 import { reportProblems } from './report-failure.ts'
 import { isUntrusted, readUntrusted, type UntrustedManifests } from './untrusted-pull-request.ts'
-import { visibleOrigin, visiblePlan } from './visible-plan.ts'
 
 const OFFLINE =
   'This pull request is from a fork, which has no access to secrets. Its manifests were only validated, not planned against the live project.'
@@ -92,13 +91,8 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   if (!result.ok && result.plan.projects.length === 0) {
     return reportProblems(job, [...diagnostics, ...result.diagnostics])
   }
-  const whole = {
-    plan: result.plan,
-    origin: comparison?.origin ?? originOf(undefined, result.plan),
-  }
-  const { plan, origin } =
-    untrusted === undefined ? whole : { plan: visiblePlan(whole.plan), origin: visibleOrigin(whole.origin) }
-
+  const origin = comparison?.origin ?? originOf(undefined, result.plan)
+  const plan = untrusted === undefined ? result.plan : publicPlan(result.plan)
   // If the base has errors, or nothing was planned, it is unknown which changes correct drift. Without a pull request, all of them do.
   const baseCommit = base !== undefined && isUsableBase(base.manifests) ? base.commit : undefined
   const drift = !hasBase ? plan.changes : baseCommit === undefined || isSame ? undefined : origin.drift

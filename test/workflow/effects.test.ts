@@ -1,7 +1,7 @@
 /** What a change makes different, from the manifest to every output. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { visiblePlan } from '../../src/action/visible-plan.ts'
+import { publicPlan } from '../../src/action/public-snapshot.ts'
 import { jsonPlan } from '../../src/apply/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
 import { EFFECT_KINDS, type Effect, maxConnections, type Plan, SIZE_TABLE } from '../../src/model/index.ts'
@@ -194,7 +194,7 @@ test.each(CASES)('$words', ({ live, main, branches = `main: { primary: ${main} }
   expect(plan.warnings.map(({ code }) => code)).toEqual(warning === undefined ? [] : expect.arrayContaining([warning]))
   for (const [name, output] of Object.entries(EVERY_OUTPUT)) expect(output(plan), name).toContain(words)
   // Anyone may open an untrusted pull request, and its effects follow from what it is shown anyway.
-  expect(visiblePlan(plan).changes[0]?.effects).toContainEqual(expected)
+  expect(publicPlan(plan).changes[0]?.effects).toContainEqual(expected)
 })
 
 const SETTINGS = CASES.filter(({ main }) => main !== undefined)

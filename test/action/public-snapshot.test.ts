@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { publicSnapshot } from '../../src/action/public-snapshot.ts'
+import { publicPlan, publicSnapshot } from '../../src/action/public-snapshot.ts'
 import { digestsOf, nextRecord, writeRecord } from '../../src/action/record.ts'
-import { visibleOrigin, visiblePlan } from '../../src/action/visible-plan.ts'
 import { jsonPlan } from '../../src/apply/index.ts'
 import { declaredPolicies, parseManifests } from '../../src/manifest/index.ts'
 import type { Observed, ObservedBranch, ObservedCompute, Plan } from '../../src/model/index.ts'
@@ -187,8 +186,8 @@ const published = (sides: Sides, observed: Observed, isTrusted = false) => {
   const planned = planSnapshot(observed, head, { base, ...(isTrusted ? {} : { publicPart }) })
   const { result, comparison } = planned
   const none = { introduced: [], drift: [], settled: [], released: [] }
-  const whole = { plan: result.plan, origin: comparison?.origin ?? none }
-  const { plan, origin } = isTrusted ? whole : { plan: visiblePlan(whole.plan), origin: visibleOrigin(whole.origin) }
+  const plan = isTrusted ? result.plan : publicPlan(result.plan)
+  const origin = comparison?.origin ?? none
   const about = { head: 'a'.repeat(40), base: 'b'.repeat(40), plane: 'sandbox' }
   const view = { plan, origin, introducedBy: 'this pull request', takenAt: TAKEN_AT, notes: [] } as const
   const json = jsonPlan(plan, { origin: { base: about.base, ...origin } })
@@ -300,6 +299,19 @@ test.each<[what: string, Sides, words: RegExp]>([
     'the name of a declared setting',
     [BRANCHES, to('size: 1', 'size: 1, postgres: { settings: { app.declared: x } }')],
     /app\.declared \(hidden\) → x/,
+  ],
+  [
+    'a change of a hidden value to the placeholder',
+    [BRANCHES, to('size: 1', 'size: 1, postgres: { settings: { app.declared: (hidden) } }')],
+    /app\.declared \(\(hidden\)\) → \(hidden\)/,
+  ],
+  [
+    'a live value that the base declares',
+    [
+      to('size: 1', 'size: 1, postgres: { settings: { app.declared: S3CRET } }'),
+      to('size: 1', 'size: 1, postgres: { settings: { app.declared: x } }'),
+    ],
+    /app\.declared S3CRET → x/,
   ],
   [
     'the results of policies for declared computes',
