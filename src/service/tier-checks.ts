@@ -1,5 +1,5 @@
 /** Checks whether the account's plan allows the requested settings. */
-import { defined, groupBy } from '../base/index.ts'
+import { groupBy } from '../base/index.ts'
 import {
   type Change,
   type ComputeSettings,
@@ -10,8 +10,10 @@ import {
   isFixed,
   isRefused,
   type ObservedProject,
+  problem,
   requestOf,
   SCALE_TO_ZERO_NEVER,
+  type Severity,
   type Size,
   type Source,
   type Step,
@@ -21,87 +23,66 @@ import {
   type Tier,
   type TierScaleToZero,
   tierOf,
+  warning,
 } from '../model/index.ts'
 
-/** A limit of the tier that is exceeded. Only those with severity `error` block a plan. */
-interface TierProblem extends Omit<Diagnostic, 'source'> {
-  /** The attribute that the limit concerns. */
-  readonly path?: 'size' | 'scaleToZero'
-}
-
 const CORRECT_TIER = 'If the limit is outdated, set `tier: none` in the manifest to disable the check.'
+
+/** Where an attribute is declared. */
+type PlaceOf = (path: 'size' | 'scaleToZero') => Source | undefined
+
+/** Reports a limit that is exceeded. Only those with severity `error` block a plan. */
+const exceeded = (severity: Severity, message: string, hint: string, source?: Source): Diagnostic =>
+  severity === 'error'
+    ? problem('E_TIER_LIMIT', message, `${hint} ${CORRECT_TIER}`, source)
+    : warning('W_TIER_LIMIT', message, `${hint} ${CORRECT_TIER}`, source)
 
 /** Finds the settings that the tier does not allow. Settings that are absent are not checked. */
 export const checkTierSettings = (
   { size, scaleToZero }: Partial<Pick<ComputeSettings, 'size' | 'scaleToZero'>>,
   tier: Tier,
-): readonly TierProblem[] => [
-  ...(size === undefined ? [] : sizeProblems(size, tier)),
-  ...(scaleToZero === undefined ? [] : scaleToZeroProblems(scaleToZero, tier)),
+  placeOf: PlaceOf = () => undefined,
+): readonly Diagnostic[] => [
+  ...(size === undefined ? [] : sizeProblems(size, tier, placeOf)),
+  ...(scaleToZero === undefined ? [] : scaleToZeroProblems(scaleToZero, tier, placeOf)),
 ]
 
 /** @param count how many replicas the project will have after the change. */
-export const checkTierReplicas = (count: number, { title, replicas }: Tier): readonly TierProblem[] =>
-  replicas === undefined || count <= replicas.max
-    ? []
-    : [
-        {
-          severity: 'warning',
-          code: 'W_TIER_LIMIT',
-          message: `The ${title} plan allows ${replicas.max} read replicas per project (table ${TIERS_VERSION}); the project would have ${count}.`,
-          hint: `Declare fewer replicas. ${CORRECT_TIER}`,
-        },
-      ]
+export const checkTierReplicas = (count: number, { title, replicas }: Tier, source?: Source): readonly Diagnostic[] => {
+  if (replicas === undefined || count <= replicas.max) return []
+  const message = `The ${title} plan allows ${replicas.max} read replicas per project (table ${TIERS_VERSION}); the project would have ${count}.`
+  return [exceeded('warning', message, 'Declare fewer replicas.', source)]
+}
 
-/** @param expected CU-hours per month that the project is expected to use; `null` if unknown. */
+/** @param expected CU-hours per month that the project is expected to use. */
 export const checkTierCuHours = (
   project: string,
-  expected: number | null,
+  expected: number,
   { title, cuHours }: Tier,
-): readonly Diagnostic[] =>
-  cuHours === undefined || expected === null || expected <= cuHours.max
-    ? []
-    : [
-        {
-          severity: 'warning',
-          code: 'W_QUOTA',
-          message: `The ${title} plan includes ${cuHours.max} CU-hours per project and month; about ${Math.round(expected)} are expected after this plan in \`${project}\`.`,
-          hint: 'Once they are used up, all computes of the project are suspended.',
-        },
-      ]
+): readonly Diagnostic[] => {
+  if (cuHours === undefined || expected <= cuHours.max) return []
+  const message = `The ${title} plan includes ${cuHours.max} CU-hours per project and month; about ${Math.round(expected)} are expected after this plan in \`${project}\`.`
+  return [warning('W_QUOTA', message, 'Once they are used up, all computes of the project are suspended.')]
+}
 
-const sizeProblems = (size: Size, { title, fixedCu, autoscalingCu }: Tier): readonly TierProblem[] => {
+const sizeProblems = (size: Size, { title, fixedCu, autoscalingCu }: Tier, placeOf: PlaceOf): readonly Diagnostic[] => {
   const limit = isFixed(size) ? fixedCu : autoscalingCu
   if (limit === undefined || size.max <= limit.max) return []
-  return [
-    {
-      severity: limit.severity,
-      code: limit.severity === 'error' ? 'E_TIER_LIMIT' : 'W_TIER_LIMIT',
-      path: 'size',
-      message: `${formatSize(size)} is not available on the ${title} plan (at most ${limit.max} CU${isFixed(size) ? '' : ' with autoscaling'}, table ${TIERS_VERSION}).`,
-      hint: `Choose a smaller size. ${CORRECT_TIER}`,
-    },
-  ]
+  const message = `${formatSize(size)} is not available on the ${title} plan (at most ${limit.max} CU${isFixed(size) ? '' : ' with autoscaling'}, table ${TIERS_VERSION}).`
+  return [exceeded(limit.severity, message, 'Choose a smaller size.', placeOf('size'))]
 }
 
 /** `1m to 7d or never`. */
 export const allowedTimes = ({ min, max, never }: Omit<TierScaleToZero, 'severity' | 'source'>): string =>
   `${min === max ? formatDuration(min) : `${formatDuration(min)} to ${formatDuration(max)}`}${never ? ' or never' : ''}`
 
-const scaleToZeroProblems = (value: number, { title, scaleToZero }: Tier): readonly TierProblem[] => {
+const scaleToZeroProblems = (value: number, { title, scaleToZero }: Tier, placeOf: PlaceOf): readonly Diagnostic[] => {
   if (scaleToZero === undefined) return []
   const { min, max, never, severity } = scaleToZero
   const seconds = scaleToZeroSeconds(value)
   if (value === SCALE_TO_ZERO_NEVER ? never : seconds >= min && seconds <= max) return []
-  return [
-    {
-      severity,
-      code: severity === 'error' ? 'E_TIER_LIMIT' : 'W_TIER_LIMIT',
-      path: 'scaleToZero',
-      message: `\`scaleToZero: ${formatScaleToZero(value)}\` is not available on the ${title} plan (${allowedTimes(scaleToZero)}, table ${TIERS_VERSION}).`,
-      hint: `Write \`scaleToZero: ${formatDuration(min)}\`. ${CORRECT_TIER}`,
-    },
-  ]
+  const message = `\`scaleToZero: ${formatScaleToZero(value)}\` is not available on the ${title} plan (${allowedTimes(scaleToZero)}, table ${TIERS_VERSION}).`
+  return [exceeded(severity, message, `Write \`scaleToZero: ${formatDuration(min)}\`.`, placeOf('scaleToZero'))]
 }
 
 // Checks a project's changes against the account's plan.
@@ -152,34 +133,25 @@ export const checkProject = (
       ...(isSize && after?.size !== undefined ? { size: after.size } : {}),
       ...(isTimeout && after?.scaleToZero !== undefined ? { scaleToZero: after.scaleToZero } : {}),
     }
-    return checkTierSettings(settings, tier).map((problem) => tierDiagnostic(problem, sourceOf(change, problem)))
+    const { attributes, source } = change
+    return checkTierSettings(settings, tier, (path) => attributes.find((one) => one.path === path)?.source ?? source)
   })
   const removed = planned.filter((one) => one.kind === (isReplica(one) ? 'delete' : 'replace'))
   const before = project.computes.filter(({ type }) => type === 'read_only').length
   const [first] = added
-  const replicas = first === undefined ? [] : checkTierReplicas(before + added.length - removed.length, tier)
-  return [...perCompute, ...replicas.map((problem) => tierDiagnostic(problem, first?.source))]
+  if (first === undefined) return perCompute
+  return [...perCompute, ...checkTierReplicas(before + added.length - removed.length, tier, first.source)]
 }
 
-const unchecked = ({ id, settings }: ObservedProject): Diagnostic =>
-  settings === undefined
-    ? {
-        severity: 'warning',
-        code: 'W_PROJECT_NOT_READ',
-        message: `The settings of project \`${id}\` could not be read: plan limits, maintenance and part of the cost are unknown.`,
-      }
-    : {
-        severity: 'warning',
-        code: 'W_TIER_UNKNOWN',
-        message:
-          settings.subscription === undefined
-            ? `The service does not show the plan of project \`${id}\`: its limits were not checked.`
-            : `Plan \`${settings.subscription}\` of project \`${id}\` is not in the tier table: its limits were not checked.`,
-        hint: 'Declare it in the manifest, for example `tier: scale`, or `tier: none` to disable the checks.',
-      }
-
-const sourceOf = ({ attributes, source }: Change, { path }: TierProblem): Source | undefined =>
-  attributes.find((attribute) => attribute.path === path)?.source ?? source
-
-export const tierDiagnostic = ({ path: _, ...problem }: TierProblem, source: Source | undefined): Diagnostic =>
-  defined({ ...problem, source })
+const unchecked = ({ id, settings }: ObservedProject): Diagnostic => {
+  if (settings === undefined) {
+    const message = `The settings of project \`${id}\` could not be read: plan limits, maintenance and part of the cost are unknown.`
+    return warning('W_PROJECT_NOT_READ', message)
+  }
+  const message =
+    settings.subscription === undefined
+      ? `The service does not show the plan of project \`${id}\`: its limits were not checked.`
+      : `Plan \`${settings.subscription}\` of project \`${id}\` is not in the tier table: its limits were not checked.`
+  const hint = 'Declare it in the manifest, for example `tier: scale`, or `tier: none` to disable the checks.'
+  return warning('W_TIER_UNKNOWN', message, hint)
+}

@@ -19,7 +19,7 @@ import {
   warning,
 } from '../model/index.ts'
 import { type Judgement, judgePolicies } from '../policy/index.ts'
-import { checkTierReplicas, checkTierSettings, tierDiagnostic } from '../service/index.ts'
+import { checkTierReplicas, checkTierSettings } from '../service/index.ts'
 import type { Manifests } from './manifests.ts'
 
 export interface OfflineChecks {
@@ -44,13 +44,10 @@ const checkTier = ({ branches, rules, source, tier: word = 'none' }: DesiredDocu
   const computes = [...branches, ...rules].flatMap(computesDeclaredBy)
   const replicas = branches.reduce((sum, branch) => sum + branch.replicas.length, 0)
   return [
-    ...computes.flatMap(({ attributes: { size, scaleToZero }, sources, source: own }) => [
-      ...checkTierSettings(defined({ size }), tier).map((one) => tierDiagnostic(one, sources.size ?? own)),
-      ...checkTierSettings(defined({ scaleToZero }), tier).map((one) =>
-        tierDiagnostic(one, sources.scaleToZero ?? own),
-      ),
-    ]),
-    ...checkTierReplicas(replicas, tier).map((one) => tierDiagnostic(one, source)),
+    ...computes.flatMap(({ attributes: { size, scaleToZero }, sources, source: own }) =>
+      checkTierSettings(defined({ size, scaleToZero }), tier, (path) => sources[path] ?? own),
+    ),
+    ...checkTierReplicas(replicas, tier, source),
   ]
 }
 
