@@ -88,7 +88,6 @@ export interface Mutation {
 }
 
 export interface WriteApi extends ReadApi {
-  send(request: StepRequest, options?: CallOptions): Promise<Mutation>
   /**
    * Calls `before` right before every attempt. It must return the body to send, or a result that replaces the request.
    */
@@ -105,23 +104,20 @@ export const createReadApi = (options: ApiOptions): ReadApi => reading(connect(o
 /** @throws {EspalierError} `E_BASE_URL`, see {@link parseBaseUrl}; `E_KEY`, `E_TLS`, `E_PROXY`. */
 export const createWriteApi = (options: ApiOptions): WriteApi => {
   const connection = connect(options)
-  const { requester } = connection
   const api = reading(connection)
-  const withLockHolder = (path: string, call: CallOptions): CallOptions => ({
-    ...call,
-    lockHolder: async () => {
-      const project = projectOf(path)
-      if (project === undefined) return undefined
-      const { operations } = await api.listOperations(project, { limit: 20 })
-      return lockHolder(operations, connection.clock)
-    },
-  })
+  const lockHolderOf = async (path: string): Promise<string | undefined> => {
+    const project = projectOf(path)
+    if (project === undefined) return undefined
+    const { operations } = await api.listOperations(project, { limit: 20 })
+    return lockHolder(operations, connection.clock)
+  }
   return {
     ...api,
-    send: ({ method, path, body }, call = {}) =>
-      requester.call(method, path, wire.mutationAnswer, body, withLockHolder(path, call)),
-    sendUnless: ({ method, path }, before, call = {}) =>
-      requester.callUnless(method, path, wire.mutationAnswer, before, withLockHolder(path, call)),
+    sendUnless: (request, before, call = {}) =>
+      connection.requester.write(request, wire.mutationAnswer, before, {
+        ...call,
+        lockHolder: () => lockHolderOf(request.path),
+      }),
   }
 }
 
@@ -164,7 +160,7 @@ const detailsReader = ({ requester }: Connection): ReadApi['projectDetails'] => 
     const before = known.get(id)
     if (before !== undefined && !refresh) return before
     const path = apiPath(id)
-    const read = requester.call('GET', path, projectAnswer, undefined, { once: true })
+    const read = requester.read(path, projectAnswer, { once: true })
     const details = optionalRead(read.then((answered) => checkId(id, path, answered))).then((now) => now ?? before)
     known.set(id, details)
     return details
@@ -175,11 +171,11 @@ const reading = (connection: Connection): ReadApi => {
   const { requester, transport, clock } = connection
   const readProjects = async (search: { cursor?: string; search?: string }): Promise<Page<wire.Project>> => {
     const path = `/projects${query({ limit: PROJECT_PAGE, ...search })}`
-    const { projects, pagination } = await requester.call('GET', path, wire.projectsAnswer)
+    const { projects, pagination } = await requester.read(path, wire.projectsAnswer)
     return { items: projects, next: pagination?.cursor }
   }
   return {
-    account: () => optionalRead(requester.call('GET', '/auth', wire.authAnswer)),
+    account: () => optionalRead(requester.read('/auth', wire.authAnswer)),
     listProjects: () => listAll(clock, '/projects', readProjects),
     searchProjects: async (search) => (await readProjects(defined({ search }))).items,
     projectDetails: detailsReader(connection),
@@ -187,16 +183,15 @@ const reading = (connection: Connection): ReadApi => {
       const path = apiPath(projectId, 'branches')
       return listAll(clock, path, async (after) => {
         const page = `${path}${query({ limit: BRANCH_PAGE, ...after })}`
-        const { branches, pagination } = await requester.call('GET', page, wire.branchesAnswer, undefined, options)
+        const { branches, pagination } = await requester.read(page, wire.branchesAnswer, options)
         return { items: branches, next: pagination?.next }
       })
     },
-    listComputes: (projectId, options) =>
-      requester.call('GET', apiPath(projectId, 'endpoints'), wire.computesAnswer, undefined, options),
+    listComputes: (projectId, options) => requester.read(apiPath(projectId, 'endpoints'), wire.computesAnswer, options),
     async getCompute(projectId, computeId, options) {
       const path = apiPath(projectId, 'endpoints', computeId)
       try {
-        const compute = await requester.call('GET', path, wire.computeAnswer, undefined, options)
+        const compute = await requester.read(path, wire.computeAnswer, options)
         return checkId(computeId, path, compute)
       } catch (error) {
         if (isNotFound(error)) return undefined
@@ -205,13 +200,13 @@ const reading = (connection: Connection): ReadApi => {
     },
     async listOperations(projectId, { limit = 100, cursor } = {}, options = {}) {
       const path = `${apiPath(projectId, 'operations')}${query({ limit, cursor })}`
-      const page = await requester.call('GET', path, wire.operationsAnswer, undefined, options)
+      const page = await requester.read(path, wire.operationsAnswer, options)
       const next = page.operations.length === 0 ? undefined : (page.pagination?.cursor ?? undefined)
       return { operations: page.operations, ...defined({ cursor: next }) }
     },
     async getOperation(projectId, operationId, options) {
       const path = apiPath(projectId, 'operations', operationId)
-      const operation = await requester.call('GET', path, wire.operationAnswer, undefined, options)
+      const operation = await requester.read(path, wire.operationAnswer, options)
       return checkId(operationId, path, operation)
     },
     serviceTime: () => requester.serviceTime(),

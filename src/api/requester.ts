@@ -34,7 +34,8 @@ interface Request<T, Instead> {
   readonly method: string
   readonly path: string
   readonly schema: z.ZodType<T>
-  readonly source: { readonly body: unknown } | { readonly before: BeforeAttempt<unknown, Instead> }
+  /** Absent for a read. */
+  readonly before?: BeforeAttempt<unknown, Instead>
   readonly options: CallOptions
 }
 
@@ -75,22 +76,21 @@ export class Requester {
   }
 
   /** @throws {ApiError} unless the response is a success with the expected content. */
-  call<T>(method: string, path: string, schema: z.ZodType<T>, body?: unknown, options: CallOptions = {}): Promise<T> {
-    return this.#settle<T, never>({ method, path, schema, source: { body }, options })
+  read<T>(path: string, schema: z.ZodType<T>, options: CallOptions = {}): Promise<T> {
+    return this.#settle<T, never>({ method: 'GET', path, schema, options })
   }
 
   /**
    * @param before called once for every attempt, right before it is sent. Its own requests count towards the rate limit.
    * @throws {ApiError} unless the response is a success with the expected content.
    */
-  callUnless<T, Instead>(
-    method: string,
-    path: string,
+  write<T, Instead>(
+    { method, path }: { readonly method: string; readonly path: string },
     schema: z.ZodType<T>,
     before: BeforeAttempt<unknown, Instead>,
-    options: CallOptions = {},
+    options: CallOptions,
   ): Promise<T | Instead> {
-    return this.#settle({ method, path, schema, source: { before }, options })
+    return this.#settle({ method, path, schema, before, options })
   }
 
   /** By the `Date` of the last response, or by our clock if there is none. Milliseconds since the epoch. */
@@ -159,16 +159,16 @@ export class Requester {
   }
 
   /** Waits for the rate limit first, so that the request is sent as soon as `before` has read the state. */
-  async #turn<T, Instead>({ path, source }: Request<T, Instead>, signal: AbortSignal): Promise<Turn<unknown, Instead>> {
+  async #turn<T, Instead>({ path, before }: Request<T, Instead>, signal: AbortSignal): Promise<Turn<unknown, Instead>> {
     const { budget } = this.#options
-    if ('body' in source) {
+    if (before === undefined) {
       await budget?.take(path, signal)
-      return { send: source.body }
+      return { send: undefined }
     }
     const release = await budget?.hold(path, signal)
     let isSent = false
     try {
-      const turn = await source.before()
+      const turn = await before()
       isSent = 'send' in turn
       return turn
     } finally {

@@ -40,7 +40,7 @@ export const apply = async (
 ): Promise<Applied> => {
   const { plan, diagnostics } = planned
   const api = clients.of(client)
-  if (!('send' in api)) throw new TypeError('`apply` requires a client from createWriteClient.')
+  if (!('sendUnless' in api)) throw new TypeError('`apply` requires a client from createWriteClient.')
   const inside = plans.of(planned)
   if (diagnostics.length > 0 && plan.projects.length === 0) return { kind: 'unplannable', diagnostics, plan }
   const applied = await applyPlanned({

@@ -1,4 +1,5 @@
 /** Runs agents on a sandbox in virtual time, with manifests in a folder. */
+
 import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,6 +11,7 @@ import type { Send } from '../../src/agent/tell/notifier.ts'
 import type { Clock } from '../../src/base/index.ts'
 import type { ProjectView } from '../../src/model/index.ts'
 import type { Seed } from '../../src/sandbox/index.ts'
+import { send as sendNow } from '../api/send.ts'
 import { openStage, type Stage, type StageOptions } from '../reliability/stage.ts'
 import { Life } from './life.ts'
 
@@ -191,7 +193,7 @@ export const openWorld = async (
     pass: (ms) => stage.during(stage.clock.sleep(ms)),
     byHand: async (method, path, body) => {
       const api = stage.connect()
-      await stage.during(api.send({ method, path, body } as never)).finally(() => api.close())
+      await stage.during(sendNow(api, { method, path, body } as never)).finally(() => api.close())
       writes.pop()
     },
     edit: (project, compute, endpoint) =>

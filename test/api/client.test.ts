@@ -11,6 +11,7 @@ import {
 } from '../../src/api/index.ts'
 import { systemClock } from '../../src/base/index.ts'
 import { fakeClock } from '../apply/fake-api.ts'
+import { send } from './send.ts'
 import { type Answer, type Asked, type ScriptedServer, scriptedServer } from './server.ts'
 
 const KEY = 'secret-key-that-nobody-may-see'
@@ -158,7 +159,7 @@ describe('requests and responses', () => {
 
   test('a DELETE with an empty response (204) succeeds', async () => {
     const { api } = await setup([{ status: 204 }])
-    expect(await api.send({ method: 'DELETE', path: '/projects/p/endpoints/ep-1' })).toEqual({ operations: [] })
+    expect(await send(api, { method: 'DELETE', path: '/projects/p/endpoints/ep-1' })).toEqual({ operations: [] })
   })
 
   test('getCompute returns undefined for a deleted compute', async () => {
@@ -293,7 +294,7 @@ describe('retries after a wait', () => {
       method === 'PATCH' && server.asked.length < 4 ? busy : method === 'PATCH' ? ok : { status: 500 },
     )
     const waits: string[] = []
-    await api.send(patch, { onWait: (wait) => void waits.push(wait.why) })
+    await send(api, patch, { onWait: (wait) => void waits.push(wait.why) })
     expect(waits.length).toBeGreaterThan(0)
     expect(new Set(waits)).toEqual(new Set([why]))
   })
@@ -308,7 +309,7 @@ describe('retries after a wait', () => {
       return { status: 423, json: { message: 'locked' } }
     })
     const messages: string[] = []
-    await api.send(patch, { onWait: ({ message }) => void messages.push(message) })
+    await send(api, patch, { onWait: ({ message }) => void messages.push(message) })
     expect(messages).toEqual(['the project is locked by operation op-1 (apply_config on ep-9, running)'])
   })
 
@@ -326,7 +327,7 @@ describe('retries after a wait', () => {
       method === 'GET' ? { status: 200, json: { operations } } : (answers.shift() ?? ok),
     )
     const messages: string[] = []
-    await api.send(patch, { onWait: ({ message }) => void messages.push(message) })
+    await send(api, patch, { onWait: ({ message }) => void messages.push(message) })
     expect(messages).toEqual([expect.stringContaining(`locked by operation ${named} `)])
   })
 
@@ -353,7 +354,7 @@ describe('retries after a wait', () => {
     const answers = [{ status: 423, json: { message: 'busy' } }, ok]
     const { api } = await setup(({ method }) => (method === 'GET' ? list : (answers.shift() ?? ok)))
     const messages: string[] = []
-    await api.send(patch, { onWait: ({ message }) => void messages.push(message) })
+    await send(api, patch, { onWait: ({ message }) => void messages.push(message) })
     expect(messages).toEqual([`the project is locked${words}: busy`])
   })
 
@@ -361,7 +362,7 @@ describe('retries after a wait', () => {
 
   test.each(['99999999999999999999', '9'.repeat(400)])('an absurd Retry-After is not repeated: %s', async (value) => {
     const { api } = await setup([{ status: 429, headers: { 'retry-after': value }, json: {} }])
-    expect((await failure(api.send(patch))).hint).toContain('waiting for more than a day would exceed the 2m limit')
+    expect((await failure(send(api, patch))).hint).toContain('waiting for more than a day would exceed the 2m limit')
   })
 
   // promise: long-retry-after
@@ -373,7 +374,7 @@ describe('retries after a wait', () => {
     'a request fails without waiting after a response with status %i and a Retry-After above the limit',
     async (status, words) => {
       const { api, clock } = await setup([{ status, headers: { 'retry-after': '3600' }, json: {} }])
-      expect((await failure(api.send(patch))).hint).toContain(words)
+      expect((await failure(send(api, patch))).hint).toContain(words)
       expect(clock.slept).toEqual([])
     },
   )
@@ -407,7 +408,7 @@ describe('retries after a wait', () => {
     ['a date, without a usable date of the response', httpDate(9_000), 9_000, 'today'],
   ])('Retry-After as %s overrides the default delay', async (_form, value, ms, date = httpDate(0)) => {
     const { api, clock } = await setup([{ status: 429, headers: { 'retry-after': value, date } }, ok])
-    await api.send(patch)
+    await send(api, patch)
     expect(clock.slept).toEqual([ms])
   })
 
@@ -417,7 +418,7 @@ describe('retries after a wait', () => {
         method === 'GET' ? { status: 200, json: { operations: [] } } : { status: 423, json: { message: 'held' } },
       5_000,
     )
-    const error = await failure(api.send(patch))
+    const error = await failure(send(api, patch))
     expect(error).toMatchObject({ status: 423, hint: expect.stringContaining('--timeout') })
     expect(error.message).toContain('held')
   })
@@ -442,7 +443,7 @@ describe('repeated requests', () => {
     'a %s is not repeated after a connection reset or a 5xx response, and the error is marked ambiguous',
     async (_method, request, broken) => {
       const { server, api } = await setup([broken as Answer])
-      expect(await failure(api.send(request))).toMatchObject({ ambiguous: true })
+      expect(await failure(send(api, request))).toMatchObject({ ambiguous: true })
       expect(server.asked).toHaveLength(1)
     },
   )
@@ -464,7 +465,7 @@ describe('repeated requests', () => {
     const { server, api } = await setup([
       { status, json: { request_id: 'r-1', code: 'SOME_CODE', message: 'its own words' } },
     ])
-    const error = await failure(api.send(patch))
+    const error = await failure(send(api, patch))
     expect(error).toMatchObject({ status, apiCode: 'SOME_CODE', requestId: 'r-1', ambiguous: false })
     expect(error.message).toContain('its own words')
     expect(server.asked).toHaveLength(1)
@@ -525,7 +526,7 @@ describe('waits that end early', () => {
 describe('key and base URL', () => {
   test('errors and debug lines never contain the key, even if the response does', async () => {
     const { api, lines } = await setup([{ status: 401, json: { message: `bad key ${KEY}` } }])
-    const error = await failure(api.send(patch))
+    const error = await failure(send(api, patch))
     expect(`${error.message} ${error.hint} ${lines.join(' ')}`).not.toContain(KEY)
     expect(lines).toEqual(['PATCH /projects/p/endpoints/ep-1 → 401'])
   })

@@ -163,7 +163,6 @@ export const fakeApi = (script: Script = {}): FakeApi => {
     sent,
     reads,
     computes,
-    send: async (request) => receive(request),
     sendUnless: async (request, before) => {
       const first = await before()
       if ('instead' in first) return first.instead

@@ -53,7 +53,7 @@ test('several slow responses share one timeout', async () => {
     budget: undefined,
     lockTimeoutMs: 600_000,
   })
-  await expect(requester.call('GET', '/projects', z.unknown())).rejects.toMatchObject({ code: 'E_NETWORK' })
+  await expect(requester.read('/projects', z.unknown())).rejects.toMatchObject({ code: 'E_NETWORK' })
   expect(asked).toBe(2)
   expect(now).toBeLessThan(302_000)
 })

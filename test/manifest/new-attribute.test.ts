@@ -6,6 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { WriteApi } from '../../src/api/index.ts'
 import type { Observed, Plan } from '../../src/model/index.ts'
+import { send } from '../api/send.ts'
 import { type ScriptedServer, scriptedServer } from '../api/server.ts'
 
 // Test files share loaded modules, so all modules that read the table are reloaded here and again at the end.
@@ -140,7 +141,7 @@ test('a new attribute is read from the API, planned, saved in a plan file and se
   const saved = decodePlanFile(encodePlanFile(parts), 'plan.json')
   const [step] = saved.plan.steps
   if (step === undefined) throw new Error('no step')
-  await api.send(step.request)
+  await send(api, step.request)
   expect(JSON.parse(server.asked.at(-1)?.body ?? '')).toEqual({ endpoint: { warm_up_seconds: 90 } })
 })
 

@@ -9,6 +9,7 @@ import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import { exitCodeOf } from '../../src/model/index.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { type ApplyRequest, apply, planLive, savedPlanOf, withReview } from '../../src/workflow/index.ts'
+import { send } from '../api/send.ts'
 
 const stage = async (size: string, state: 'active' | 'idle' = 'active') => {
   const sandbox = await startSandbox({
@@ -36,7 +37,7 @@ const stage = async (size: string, state: 'active' | 'idle' = 'active') => {
     consent: { allow: new Set(['restart']) },
     watch: () => ({ event: ({ type }) => void seen.push(type), end: async () => void seen.push('end') }),
   }
-  const wake = () => real.send({ method: 'POST', path: '/projects/shop/endpoints/ep-main/start' } as never)
+  const wake = () => send(real, { method: 'POST', path: '/projects/shop/endpoints/ep-main/start' } as never)
   return { request, seen, wake, api }
 }
 
