@@ -25,50 +25,19 @@ interface ResolvedValue {
   readonly source?: Source
 }
 
-/** Attributes by manifest path, such as `postgres.settings.work_mem`. */
-interface ResolvedCompute {
-  readonly source: Source
-  readonly attributes: Readonly<Record<string, ResolvedValue>>
-}
+/** The manifests as JSON. */
+export type ResolvedManifests = ReturnType<typeof resolvedManifests>
+type ResolvedDocument = ReturnType<typeof resolvedDocument>
+type ResolvedShape = ReturnType<typeof resolvedShape>
+type ResolvedCompute = ReturnType<typeof resolvedCompute>
 
-interface ResolvedShape {
-  readonly source: Source
-  readonly protect: ResolvedValue
-  readonly primary?: ResolvedCompute | DesiredAbsence
-  readonly replicas: Readonly<Record<string, ResolvedCompute | DesiredAbsence>>
-}
-
-interface ResolvedDocument {
-  readonly project: string
-  readonly source: Source
-  readonly prune: ResolvedValue
-  readonly parkOn?: ResolvedValue
-  readonly restartWindow?: ResolvedValue
-  readonly skipExpiring?: ResolvedValue
-  readonly price?: ResolvedValue
-  readonly tier?: ResolvedValue
-  readonly policy?: readonly ResolvedValue[]
-  readonly branches: Readonly<Record<string, ResolvedShape>>
-  readonly rules: readonly (ResolvedShape & {
-    readonly match: string
-    readonly except: readonly string[]
-    readonly expires?: boolean
-  })[]
-}
-
-export interface ResolvedManifests {
-  readonly formatVersion: '1.0'
-  readonly documents: readonly ResolvedDocument[]
-  readonly waves: readonly { readonly name: string; readonly projects: readonly string[]; readonly source: Source }[]
-}
-
-export const resolvedManifests = ({ documents, waves = [] }: Desired): ResolvedManifests => ({
-  formatVersion: '1.0',
+export const resolvedManifests = ({ documents, waves = [] }: Desired) => ({
+  formatVersion: '1.0' as const,
   documents: documents.map(resolvedDocument),
   waves,
 })
 
-const resolvedDocument = (document: DesiredDocument): ResolvedDocument => {
+const resolvedDocument = (document: DesiredDocument) => {
   const { project, source, prune, parkOn, restartWindow, price, tier, skipExpiring, policies = [] } = document
   const { sources = {}, branches, rules } = document
   const at = (key: string, value: unknown): ResolvedValue => ({ value, ...defined({ source: sources[key] }) })
@@ -96,20 +65,21 @@ const resolvedDocument = (document: DesiredDocument): ResolvedDocument => {
   }
 }
 
-const resolvedShape = (shape: DesiredShape, source: Source): ResolvedShape => {
+const resolvedShape = (shape: DesiredShape, source: Source) => {
   const { protect, protectSource, primary, replicas, absentReplicas = [] } = shape
   return {
     source,
     protect: { value: protect, ...defined({ source: protectSource }) },
     ...(primary && { primary: isAbsence(primary) ? primary : resolvedCompute(primary) }),
-    replicas: Object.fromEntries([
-      ...replicas.map((replica) => [replica.key ?? '', resolvedCompute(replica)]),
-      ...absentReplicas.map(({ key, ...absence }) => [key, absence]),
+    replicas: Object.fromEntries<ResolvedCompute | DesiredAbsence>([
+      ...replicas.map((replica) => [replica.key ?? '', resolvedCompute(replica)] as const),
+      ...absentReplicas.map(({ key, ...absence }) => [key, absence] as const),
     ]),
   }
 }
 
-const resolvedCompute = (compute: DesiredCompute): ResolvedCompute => {
+/** Attributes are by manifest path, such as `postgres.settings.work_mem`. */
+const resolvedCompute = (compute: DesiredCompute) => {
   const { key, id, renamedFrom, attributes, restartWindow, source, sources } = compute
   const values: Record<string, ResolvedValue> = {}
   const add = (path: string, value: unknown, from: Source | undefined = sources[path]): void => {
