@@ -102,10 +102,7 @@ class Merging {
     }
     if (added.length === 0) return edits
     const sorted = added.toSorted(([a], [b]) => rankOf(shape, a) - rankOf(shape, b))
-    return [
-      ...edits,
-      ...(map.flow === true ? this.#addFlow(map, sorted, shape, path) : this.#addBlock(map, sorted, shape, path)),
-    ]
+    return [...edits, ...this.#added(map, sorted, shape, path)]
   }
 
   #replaced(map: ParsedMap, key: Node, before: Node | null, value: unknown, path: readonly string[]): TextEdit {
@@ -141,48 +138,32 @@ class Merging {
     return { start: end, end, text: lines.map((one) => `${this.#newline}${indent}${one}`).join('') }
   }
 
-  #addBlock(
+  #added(
     map: ParsedMap,
     added: readonly (readonly [string, unknown])[],
     shape: Shape,
     path: readonly string[],
   ): readonly TextEdit[] {
-    const chunks = blockChunks(this.#text, map, path.length === 0)
+    const [isFlow, isRoot] = [map.flow === true, path.length === 0]
+    if (isFlow && map.items.length === 0) {
+      return [{ start: startOf(map), end: contentEnd(map), text: inFlow(new Map(added)) }]
+    }
+    const chunks = isFlow ? flowChunks(this.#text, map) : blockChunks(this.#text, map, isRoot)
     const [first] = chunks ?? []
     if (chunks === undefined || first === undefined) {
-      throw new MergeBlocked('its entries are not on separate lines', path, startOf(map))
+      const obstacle = isFlow ? 'there is a comment inside its braces' : 'its entries are not on separate lines'
+      throw new MergeBlocked(obstacle, path, startOf(map))
     }
     const indent = ' '.repeat(indentOf(this.#text, map))
+    const between = isFlow ? ', ' : `${this.#newline}${indent}`
     return added.map(([key, value]) => {
-      const lines = inBlock(key, value, this.#stepOf(map), path.length === 0).split('\n')
-      const block = lines.map((line, index) => (index === 0 || line === '' ? line : indent + line)).join(this.#newline)
+      const entry = isFlow ? inFlow(new Map([[key, value]])) : inBlock(key, value, this.#stepOf(map), isRoot)
+      const lines = (isFlow ? entry.slice(1, -1).trim() : entry).split('\n')
+      const text = lines.map((line, index) => (index === 0 || line === '' ? line : indent + line)).join(this.#newline)
       const before = chunks.findLast((chunk) => rankOf(shape, chunk.key) <= rankOf(shape, key))
       return before === undefined
-        ? { start: first.start, end: first.start, text: `${block}${this.#newline}${indent}` }
-        : { start: before.end, end: before.end, text: `${this.#newline}${indent}${block}` }
-    })
-  }
-
-  #addFlow(
-    map: ParsedMap,
-    added: readonly (readonly [string, unknown])[],
-    shape: Shape,
-    path: readonly string[],
-  ): readonly TextEdit[] {
-    if (map.items.length === 0) return [{ start: startOf(map), end: contentEnd(map), text: inFlow(new Map(added)) }]
-    const chunks = flowChunks(this.#text, map)
-    const [first] = chunks ?? []
-    if (chunks === undefined || first === undefined) {
-      throw new MergeBlocked('there is a comment inside its braces', path, startOf(map))
-    }
-    return added.map(([key, value]) => {
-      const entry = inFlow(new Map([[key, value]]))
-        .slice(1, -1)
-        .trim()
-      const before = chunks.findLast((chunk) => rankOf(shape, chunk.key) <= rankOf(shape, key))
-      return before === undefined
-        ? { start: first.start, end: first.start, text: `${entry}, ` }
-        : { start: before.end, end: before.end, text: `, ${entry}` }
+        ? { start: first.start, end: first.start, text: `${text}${between}` }
+        : { start: before.end, end: before.end, text: `${between}${text}` }
     })
   }
 
