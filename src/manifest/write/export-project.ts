@@ -1,6 +1,6 @@
 /** Writes a manifest for a live project, as a person would write it. */
 import { Document } from 'yaml'
-import { globMatches, groupBy, plainText } from '../../base/index.ts'
+import { globFilter, groupBy, plainText } from '../../base/index.ts'
 import { byBranch, type ObservedBranch, type ObservedProject, ruleFilter } from '../../model/index.ts'
 import { type BranchShape, bodyOf, computesOf, refOf, shapeOf, textOf, type Written } from './from-live.ts'
 import { compactBelow, toText } from './style.ts'
@@ -26,7 +26,7 @@ export interface Exported {
 }
 
 export const isChosen = (branch: string, { branches }: Pick<ExportOptions, 'branches'>): boolean =>
-  branches === undefined || branches.some((pattern) => globMatches(pattern, branch))
+  globFilter(branches)(branch)
 
 export const exportProject = (project: ObservedProject, options: ExportOptions): Exported => {
   const chosen = project.branches.filter(({ name }) => isChosen(name, options)).toSorted(byBranch)
