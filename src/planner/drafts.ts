@@ -54,8 +54,8 @@ export const refuse = (draft: Draft, why: string | undefined): Draft =>
 /** The change that a declaration requires; `undefined` if nothing differs. */
 export const draftClaim = (claim: Claim, context: DraftContext): Draft | undefined => {
   const { observed: live, desired, slot } = claim
-  if (live === undefined) return { ...draftCreate(claim, context), slot }
-  if (live.type !== claim.type) return { ...withEffects(draftReplace(claim, live, context), live, context), slot }
+  if (live === undefined) return { ...draftNew(claim, context), slot }
+  if (live.type !== claim.type) return { ...withEffects(draftNew(claim, context), live, context), slot }
   const keys = differingKeys(desired.attributes, live.attributes)
   const moved = live.branchId !== claim.branch.id
   if (!moved && keys.length === 0) return undefined
@@ -79,27 +79,22 @@ const withEffects = ({ change, steps }: Draft, live: ObservedCompute, context: D
   return { steps, change: { ...change, effects } }
 }
 
-const draftCreate = (claim: Claim, context: DraftContext): Draft => {
-  const { desired } = claim
+/** Creates a compute. A live one of another type is deleted first. */
+const draftNew = (claim: Claim, context: DraftContext): Draft => {
+  const { desired, observed: live } = claim
+  const isNew = live === undefined
   const change: Change = {
-    ...changeOf(claim, 'create', context),
-    attributes: attributeChanges(desired, { keys: managedKeys(desired), before: {}, inUse: false }),
-    impact: 'none',
-    reasons: ['NOT_OBSERVED'],
-    ...capacities({ after: desired.attributes.size }),
+    ...changeOf(claim, isNew ? 'create' : 'replace', context),
+    attributes: attributeChanges(desired, {
+      keys: managedKeys(desired),
+      before: live?.attributes ?? {},
+      inUse: false,
+    }),
+    impact: isNew ? 'none' : 'replace',
+    reasons: [isNew ? 'NOT_OBSERVED' : 'TYPE_DIFFERS'],
+    ...capacities({ before: live?.attributes.size, after: desired.attributes.size }),
   }
-  return { change, steps: [createStep(claim, change)] }
-}
-
-const draftReplace = (claim: Claim, live: ObservedCompute, context: DraftContext): Draft => {
-  const { desired } = claim
-  const change: Change = {
-    ...changeOf(claim, 'replace', context),
-    attributes: attributeChanges(desired, { keys: managedKeys(desired), before: live.attributes, inUse: false }),
-    impact: 'replace',
-    reasons: ['TYPE_DIFFERS'],
-    ...capacities({ before: live.attributes.size, after: desired.attributes.size }),
-  }
+  if (isNew) return { change, steps: [createStep(claim, change)] }
   const deletion = deleteStep(live, change, context.branchName(live.branchId), 'replace')
   return { change, steps: [deletion, createStep(claim, change, deletion)] }
 }
