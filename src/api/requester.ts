@@ -30,9 +30,13 @@ export type Turn<Body, Instead> = { readonly send: Body } | { readonly instead: 
 
 export type BeforeAttempt<Body, Instead> = () => Promise<Turn<Body, Instead>>
 
-interface Request<T, Instead> {
+/** A request, for messages. */
+interface Asked {
   readonly method: string
   readonly path: string
+}
+
+interface Request<T, Instead> extends Asked {
   readonly schema: z.ZodType<T>
   /** Absent for a read. */
   readonly before?: BeforeAttempt<unknown, Instead>
@@ -85,7 +89,7 @@ export class Requester {
    * @throws {ApiError} unless the response is a success with the expected content.
    */
   write<T, Instead>(
-    { method, path }: { readonly method: string; readonly path: string },
+    { method, path }: Asked,
     schema: z.ZodType<T>,
     before: BeforeAttempt<unknown, Instead>,
     options: CallOptions,
@@ -121,7 +125,7 @@ export class Requester {
 
   /** @param waits aborts the waits between attempts, but not a request that was sent. */
   async #attempts<T, Instead>(request: Request<T, Instead>, waits: AbortSignal): Promise<T | Instead> {
-    const { method, path, schema, options } = request
+    const { method, schema, options } = request
     const { clock, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
     let repeats = 0
@@ -139,20 +143,19 @@ export class Requester {
         await clock.sleep(this.#backoff(attempt), waits)
         continue
       }
-      if (answer.status < 300) return parse(method, path, schema, answer)
-      if (answer.status < 400) throw redirected(method, path, answer)
-      if (isWrongAddress(method, answer, this.#options.baseUrl)) {
-        throw unknownRoute(method, path, answer, this.#options.baseUrl)
-      }
+      if (answer.status < 300) return parse(request, schema, answer)
+      if (answer.status < 400) throw redirected(request, answer)
+      const { baseUrl } = this.#options
+      if (isWrongAddress(method, answer, baseUrl)) throw unknownRoute(request, answer, baseUrl)
       const why = BUSY[answer.status]
-      if (why === undefined || options.once === true) throw refusal(method, path, answer)
+      if (why === undefined || options.once === true) throw refusal(request, answer)
       const asked = retryAfterMs(answer, this.serviceTime()) ?? this.#backoff(attempt)
       const delayMs = Math.max(SHORTEST_DELAY_MS, asked)
       const limit = why === 'locked' ? lockTimeoutMs : BUSY_TIMEOUT_MS
       const started = since.get(why) ?? clock.now()
       since.set(why, started)
       const waitedMs = clock.now() - started
-      if (waitedMs + delayMs > limit) throw refusal(method, path, answer, { why, waitedMs, delayMs, limitMs: limit })
+      if (waitedMs + delayMs > limit) throw refusal(request, answer, { why, waitedMs, delayMs, limitMs: limit })
       await options.onWait?.({ why, message: await describeWait(why, answer, options), delayMs })
       await clock.sleep(delayMs, waits)
     }
@@ -221,19 +224,15 @@ const forAllRequests = (): AbortController => {
   return stop
 }
 
-const parse = <T>(method: string, path: string, schema: z.ZodType<T>, answer: Answer): T => {
+const parse = <T>({ method, path }: Asked, schema: z.ZodType<T>, answer: Answer): T => {
   const parsed = schema.safeParse(answer.body ?? {})
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const why = issue === undefined ? 'it cannot be parsed' : oddValue(answer.body, issue)
   const project = projectOf(path)
   const where = project === undefined ? '' : ` for project ${project}`
-  throw new ApiError('E_ANSWER', `The control API returned an undocumented response${where}: ${why}`, {
-    method,
-    path,
-    status: answer.status,
-    ambiguous: method !== 'GET',
-  })
+  const words = `The control API returned an undocumented response${where}: ${why}`
+  throw new ApiError('E_ANSWER', words, { method, path, status: answer.status, ambiguous: method !== 'GET' })
 }
 
 const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptions): Promise<string> => {
@@ -273,7 +272,7 @@ const describeGiveUp = ({ why, waitedMs, delayMs, limitMs }: GiveUp): string => 
   return `Gave up after ${waited}: waiting ${delay} would exceed the ${limit} ${LIMIT_NAMES[why]}. Try again later.`
 }
 
-const refusal = (method: string, path: string, answer: Answer, gaveUp?: GiveUp): ApiError => {
+const refusal = ({ method, path }: Asked, answer: Answer, gaveUp?: GiveUp): ApiError => {
   const isKey = answer.status === 401
   const what = isKey ? 'does not accept the API key' : answer.status < 500 ? 'rejected the request' : 'failed'
   return new ApiError(isKey ? 'E_KEY' : 'E_API', `The control API ${what}: ${messageOf(answer)}`, {
@@ -293,25 +292,16 @@ const isWrongAddress = (method: string, answer: Answer, { pathname }: URL): bool
   method === 'GET' &&
   (!/\/v\d+$/.test(pathname) || /\broute\b/i.test(messageOf(answer)))
 
-const unknownRoute = (method: string, path: string, answer: Answer, baseUrl: URL): ApiError =>
-  new ApiError(
-    'E_BASE_URL',
-    `The control API at ${baseUrl.origin}${baseUrl.pathname} responded: ${messageOf(answer)}`,
-    {
-      method,
-      path,
-      status: answer.status,
-    },
-  )
+const unknownRoute = ({ method, path }: Asked, answer: Answer, { origin, pathname }: URL): ApiError => {
+  const words = `The control API at ${origin}${pathname} responded: ${messageOf(answer)}`
+  return new ApiError('E_BASE_URL', words, { method, path, status: answer.status })
+}
 
 /** Redirects are not followed, because the key must only be sent to the configured host. */
-const redirected = (method: string, path: string, { status, location }: Answer): ApiError => {
+const redirected = ({ method, path }: Asked, { status, location }: Answer): ApiError => {
   const to = location !== undefined && URL.canParse(location) ? new URL(location).host : 'another address'
-  return new ApiError('E_REDIRECT', `The control API redirects to ${to}, and the key is not sent there.`, {
-    method,
-    path,
-    status,
-  })
+  const words = `The control API redirects to ${to}, and the key is not sent there.`
+  return new ApiError('E_REDIRECT', words, { method, path, status })
 }
 
 /** On a single line, so that the service's message cannot look like our output. */

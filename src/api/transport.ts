@@ -110,6 +110,8 @@ export class Transport {
 
   async #send(method: string, path: string, body: unknown, withinMs: number, signal?: AbortSignal): Promise<Answer> {
     const { baseUrl, userAgent, debug } = this.#options
+    const request = { method, path }
+    const ambiguous = method !== 'GET'
     const apiKey = this.#options.apiKey()
     if (apiKey !== this.#keyText) this.#key = keyFinder(apiKey)
     this.#keyText = apiKey
@@ -139,30 +141,19 @@ export class Transport {
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason
       if (isCertificateError(cause)) {
-        throw new ApiError('E_TLS', `The control API's certificate is not trusted: ${describeCause(cause)}`, {
-          method,
-          path,
-          isFinal: true,
-          cause,
-        })
+        const words = `The control API's certificate is not trusted: ${describeCause(cause)}`
+        throw new ApiError('E_TLS', words, { ...request, isFinal: true, cause })
       }
       if (cause instanceof errors.ResponseExceededMaxSizeError) {
         const words = `The control API's response cannot be read: it is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`
-        throw new ApiError('E_ANSWER', words, {
-          method,
-          path,
-          ambiguous: method !== 'GET',
-          isFinal: true,
-          hint: TOO_LARGE_HINT,
-        })
+        throw new ApiError('E_ANSWER', words, { ...request, ambiguous, isFinal: true, hint: TOO_LARGE_HINT })
       }
-      const request = { method, path, ambiguous: method !== 'GET', cause }
-      throw codeOf(cause) === 'ECONNREFUSED'
-        ? new ApiError('E_NETWORK', `The control API at ${baseUrl.href} refuses connections`, {
-            ...request,
-            hint: isLoopback(baseUrl.hostname) ? LOCAL_HINT : undefined,
-          })
-        : new ApiError('E_NETWORK', `The control API did not respond: ${describeCause(cause)}`, request)
+      const isRefused = codeOf(cause) === 'ECONNREFUSED'
+      const words = isRefused
+        ? `The control API at ${baseUrl.href} refuses connections`
+        : `The control API did not respond: ${describeCause(cause)}`
+      const hint = isRefused && isLoopback(baseUrl.hostname) ? LOCAL_HINT : undefined
+      throw new ApiError('E_NETWORK', words, { ...request, ambiguous, cause, hint })
     } finally {
       clearTimeout(timer)
       release()
@@ -174,7 +165,7 @@ export class Transport {
     }
     return {
       status,
-      body: this.#read(text, status, { method, path }),
+      body: this.#read(text, status, request),
       retryAfter: header('retry-after'),
       date: header('date'),
       requestId: header('x-neon-ret-request-id'),
@@ -191,15 +182,8 @@ export class Transport {
     if (status >= 300) return stringsWithoutKey(value, this.#key)
     const place = this.#key.find(value, text)
     if (place === undefined) return value
-    throw new ApiError(
-      'E_ANSWER',
-      `The control API's response contains the API key, in ${place}. Rename or remove that value.`,
-      {
-        ...request,
-        status,
-        ambiguous: request.method !== 'GET',
-      },
-    )
+    const words = `The control API's response contains the API key, in ${place}. Rename or remove that value.`
+    throw new ApiError('E_ANSWER', words, { ...request, status, ambiguous: request.method !== 'GET' })
   }
 
   async close(): Promise<void> {
