@@ -11,6 +11,7 @@ import { applyPlan } from '../src/apply/index.ts'
 import { CONSENTS, type Plan } from '../src/model/index.ts'
 import type { FaultOrder, Sandbox, Seed } from '../src/sandbox/index.ts'
 import { planLive, readManifests } from '../src/workflow/index.ts'
+import { operationFaults, requestFaults } from '../test/agent/month-world.ts'
 import { openStage, type Stage } from '../test/reliability/stage.ts'
 import { rateMeter } from './rate-meter.ts'
 
@@ -64,27 +65,8 @@ branches:
 /** The computes that another client may delete, one in every fiftieth project. */
 const VICTIMS = projects.filter((project) => project % 50 === 7).map((project) => replicaId(project, 'd'))
 
-const endless = { times: 0, chance: CHANCE } as const
 const FAULTS: readonly FaultOrder[] = [
-  { on: 'request', effect: { kind: 'latency', ms: 2_000, jitterMs: 1_000 }, ...endless },
-  { on: 'request', effect: { kind: 'reset-before' }, ...endless },
-  { on: 'request', effect: { kind: 'reset-after' }, ...endless },
-  { on: 'request', effect: { kind: 'truncate' }, ...endless },
-  { on: 'request', effect: { kind: 'malformed' }, ...endless },
-  { on: 'request', effect: { kind: 'html' }, ...endless },
-  { on: 'request', effect: { kind: 'status', status: 500 }, ...endless },
-  { on: 'request', effect: { kind: 'status', status: 503, retryAfter: 1 }, ...endless },
-  { on: 'request', effect: { kind: 'status', status: 429 }, ...endless },
-  { on: 'request', effect: { kind: 'status', status: 429, retryAfter: 2 }, ...endless },
-  { on: 'request', effect: { kind: 'lock' }, ...endless },
-  { on: 'request', method: 'GET', effect: { kind: 'lag', ms: 5_000 }, ...endless },
-  { on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, ...endless },
-  {
-    on: 'request',
-    method: 'PATCH',
-    effect: { kind: 'rival-update', endpoint: { suspend_timeout_seconds: 600 } },
-    ...endless,
-  },
+  ...requestFaults(CHANCE, CHANCE),
   ...projects
     .filter((project) => project % 50 === 3)
     .map(
@@ -106,12 +88,7 @@ const FAULTS: readonly FaultOrder[] = [
       after: 1,
     }),
   ),
-  { on: 'operation', effect: { kind: 'fail' }, ...endless },
-  { on: 'operation', effect: { kind: 'error' }, ...endless },
-  { on: 'operation', effect: { kind: 'cancel' }, ...endless },
-  { on: 'operation', effect: { kind: 'skip' }, ...endless },
-  { on: 'operation', effect: { kind: 'hang' }, ...endless },
-  { on: 'operation', effect: { kind: 'slow', ms: 20_000 }, ...endless },
+  ...operationFaults(CHANCE, CHANCE),
 ]
 
 /** Random numbers from a fixed seed. Which request gets which number still depends on the order of the requests. */

@@ -61,30 +61,40 @@ export const seedOf = (count: number): Seed => ({
   })),
 })
 
-const endless = { times: 0, chance: 0.004 } as const
+/** Each of these occurs again and again. @param chance of each request. @param changing of each request that changes a compute. */
+export const requestFaults = (chance: number, changing: number): readonly FaultOrder[] => {
+  const rival = { kind: 'rival-update', endpoint: { suspend_timeout_seconds: 600 } } as const
+  return [
+    { effect: { kind: 'latency', ms: 2_000, jitterMs: 1_000 } } as const,
+    { effect: { kind: 'reset-before' } } as const,
+    { effect: { kind: 'reset-after' } } as const,
+    { effect: { kind: 'truncate' } } as const,
+    { effect: { kind: 'malformed' } } as const,
+    { effect: { kind: 'html' } } as const,
+    { effect: { kind: 'status', status: 500 } } as const,
+    { effect: { kind: 'status', status: 503, retryAfter: 1 } } as const,
+    { effect: { kind: 'status', status: 429 } } as const,
+    { effect: { kind: 'status', status: 429, retryAfter: 2 } } as const,
+    { effect: { kind: 'lock' } } as const,
+    { method: 'GET', effect: { kind: 'lag', ms: 5_000 } } as const,
+    { method: 'PATCH', effect: { kind: 'ignore' }, chance: changing } as const,
+    { method: 'PATCH', effect: rival, chance: changing } as const,
+  ].map((fault): FaultOrder => ({ on: 'request', times: 0, chance, ...fault }))
+}
+
+/** The same for operations. */
+export const operationFaults = (chance: number, slow: number): readonly FaultOrder[] => [
+  ...(['fail', 'error', 'cancel', 'skip', 'hang'] as const).map(
+    (kind): FaultOrder => ({ on: 'operation', effect: { kind }, times: 0, chance }),
+  ),
+  { on: 'operation', effect: { kind: 'slow', ms: 20_000 }, times: 0, chance: slow },
+]
+
 /** Faults after which a project may take longer to converge: until a retry, or until a person intervenes. */
 const LASTING = new Set<string>(['ignore', 'fail', 'error', 'cancel', 'skip', 'hang', 'rival-delete'])
 
 export const faultsOf = (count: number): readonly FaultOrder[] => [
-  { on: 'request', effect: { kind: 'latency', ms: 2_000, jitterMs: 1_000 }, ...endless },
-  { on: 'request', effect: { kind: 'reset-before' }, ...endless },
-  { on: 'request', effect: { kind: 'reset-after' }, ...endless },
-  { on: 'request', effect: { kind: 'truncate' }, ...endless },
-  { on: 'request', effect: { kind: 'malformed' }, ...endless },
-  { on: 'request', effect: { kind: 'html' }, ...endless },
-  { on: 'request', effect: { kind: 'status', status: 500 }, ...endless },
-  { on: 'request', effect: { kind: 'status', status: 503, retryAfter: 1 }, ...endless },
-  { on: 'request', effect: { kind: 'status', status: 429 }, ...endless },
-  { on: 'request', effect: { kind: 'lock' }, ...endless },
-  { on: 'request', method: 'GET', effect: { kind: 'lag', ms: 5_000 }, ...endless },
-  { on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, times: 0, chance: 0.02 },
-  {
-    on: 'request',
-    method: 'PATCH',
-    effect: { kind: 'rival-update', endpoint: { suspend_timeout_seconds: 600 } },
-    times: 0,
-    chance: 0.02,
-  },
+  ...requestFaults(0.004, 0.02),
   ...Array.from({ length: count }, (_, index) => index).flatMap((index): FaultOrder[] =>
     isVictim(index)
       ? [
@@ -109,10 +119,7 @@ export const faultsOf = (count: number): readonly FaultOrder[] => [
           ]
         : [],
   ),
-  ...(['fail', 'error', 'cancel', 'skip', 'hang'] as const).map(
-    (kind): FaultOrder => ({ on: 'operation', effect: { kind }, times: 0, chance: 0.01 }),
-  ),
-  { on: 'operation', effect: { kind: 'slow', ms: 20_000 }, times: 0, chance: 0.02 },
+  ...operationFaults(0.01, 0.02),
 ]
 
 export const isLasting = ({ effect }: FaultOrder): boolean => LASTING.has(effect.kind)

@@ -1,6 +1,6 @@
 /** The live view of a large apply, on a terminal that is resized during the run. */
 import { EventEmitter } from 'node:events'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { liveList } from '../../src/cli/terminal/progress.ts'
 import type { Plan, Step } from '../../src/model/index.ts'
 import { fakeIo } from '../in-process.ts'
@@ -9,6 +9,8 @@ import { screenOf } from '../terminal/screen.ts'
 
 const PROJECTS = 10
 const EACH = 75
+/** Longer than until the next tick of the spinner, which draws the state. */
+const SPINNER_MS = 200
 
 const planOf = (): Plan => {
   const [sample] = PLAN.steps
@@ -52,6 +54,8 @@ const onScreen = (columns: number, rows: number) => {
 }
 
 test('an apply of many steps prints each outcome once and never draws more rows than the terminal has', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
   const plan = planOf()
   const { io, lines, resize } = onScreen(100, 30)
   const list = liveList(plan, {}, io)
@@ -63,15 +67,8 @@ test('an apply of many steps prints each outcome once and never draws more rows 
     if (at === 20) await resize(60, 12)
     if (at === 40) await resize(120, 40)
     if (at % 20 === 5) {
-      // The next tick of the spinner draws the new state.
-      const ended = at * PROJECTS
-      let shown: readonly string[] = []
-      const screen = async (): Promise<string> => {
-        shown = await lines()
-        return shown.join('\n')
-      }
-      await expect.poll(screen).toContain(`Applying ${ended}/750`)
-      seen.push(shown)
+      vi.advanceTimersByTime(SPINNER_MS)
+      seen.push(await lines())
     }
     for (const { id } of round) {
       const outcome = { step: id, status: 'done', operations: [], durationMs: 1_000 } as const
@@ -82,7 +79,7 @@ test('an apply of many steps prints each outcome once and never draws more rows 
   const log = (await lines()).join('\n').replace(/\n {2}/g, ' ')
   expect(log.match(/^done {2}/gm)).toHaveLength(750)
   expect(new Set(log.match(/^done.*preview\/feature-\d+ in project-\d+ /gm)).size).toBe(750)
-  // A drawing that is written during one of the two resizes cannot be erased. Everything else is.
+  // A drawing that is on the screen during one of the two resizes cannot be erased. Everything else is.
   expect(log.match(/Applying/g)?.length ?? 0).toBeLessThanOrEqual(2)
   for (const [index, tall] of [30, 12, 40, 40].entries()) {
     const view = (seen[index] ?? []).slice(-tall)

@@ -13,6 +13,8 @@ import { espalier, ROOT, start } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
 
 const P = '/projects/shop'
+/** Each test that changes something has a project of its own. The compute of `PROJECT` is `ep-PROJECT`. */
+const OWN = ['listed', 'refreshed', 'followed', 'outlasting', 'hanging']
 let sandbox: Sandbox
 let folder: string
 beforeAll(async () => {
@@ -22,7 +24,6 @@ beforeAll(async () => {
       projects: [
         {
           id: 'shop',
-          operations: 2_500,
           branches: [
             {
               id: 'br-main',
@@ -43,17 +44,27 @@ beforeAll(async () => {
           ],
         },
         { id: 'bare', branches: [{ name: 'main' }] },
+        ...OWN.map((id) => ({
+          id,
+          operations: id === 'listed' ? 2_500 : 0,
+          branches: [
+            { id: `br-${id}`, name: 'main', computes: [{ id: `ep-${id}`, size: 1, scaleToZero: 'never' as const }] },
+            { id: `br-off-${id}`, name: 'off', computes: [{ id: `ep-off-${id}`, disabled: true }] },
+          ],
+        })),
       ],
     },
   })
+  await post('listed', 'restart')
+  await sandbox.clock.advance(5_000)
   folder = await mkdtemp(join(tmpdir(), 'espalier-look-'))
   await writeFile(join(folder, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: { main: { primary: {} } }\n')
 })
 afterAll(() => sandbox.close())
 
 const run = (...args: readonly string[]) => espalier(args, environmentOf(sandbox), folder)
-const post = async (path: string) => {
-  const answer = await fetch(`${sandbox.apiUrl}${P}${path}`, {
+const post = async (project: string, action: 'restart' | 'suspend') => {
+  const answer = await fetch(`${sandbox.apiUrl}/projects/${project}/endpoints/ep-${project}/${action}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.apiKey}` },
   })
@@ -151,17 +162,17 @@ test('status --format json shows every field of a compute in the API, but no val
 })
 
 test('status --watch refreshes until Ctrl-C and shows what changed', async () => {
-  const running = start(['status', '--project', 'shop', '--watch'], environmentOf(sandbox), folder)
-  await running.says('idle')
-  await post('/endpoints/ep-reporting/start')
-  await running.says('idle → active')
+  const running = start(['status', '--project', 'refreshed', '--watch'], environmentOf(sandbox), folder)
+  await running.says('active')
+  await post('refreshed', 'suspend')
+  await running.says('active → idle')
   await sandbox.clock.advance(5_000)
   running.interrupt()
   expect((await running.ended).code).toBe(0)
 })
 
 test('operations list uses the columns and terms of the console', async () => {
-  const { code, stdout } = await run('operations', 'list', '--limit', '3')
+  const { code, stdout } = await run('operations', 'list', '--project', 'listed', '--limit', '3')
   expect(code).toBe(0)
   const [head = '', first = '', ...rest] = lines(stdout)
   expect(head.split(/\s{2,}/)).toEqual([
@@ -176,19 +187,19 @@ test('operations list uses the columns and terms of the console', async () => {
     'CREATED',
     'COMPUTE',
   ])
-  expect(first).toMatch(/^ {2}start_compute +main +OK +0\.\d s +\d+[smhd] +[0-9a-f-]{36} +0 +\d{4}-\S+Z +ep-reporting$/)
+  expect(first).toMatch(/^ {2}start_compute +main +OK +0\.\d s +\d+[smhd] +[0-9a-f-]{36} +0 +\d{4}-\S+Z +ep-listed$/)
   expect(rest).toHaveLength(2)
 })
 
 test.each([
   [['--action', 'apply_config', '--limit', '7'], 7, /"action":"apply_config"/],
-  [['--compute', 'ep-reporting'], 1, /"endpointId":"ep-reporting"/],
-  [['--branch', 'main', '--limit', '5'], 5, /"branchId":"br-main"/],
+  [['--compute', 'ep-listed', '--limit', '9'], 9, /"endpointId":"ep-listed"/],
+  [['--branch', 'main', '--limit', '5'], 5, /"branchId":"br-listed"/],
   [['--branch', 'off'], 0, /never/],
   [['--status', 'ok', '--limit', '2'], 2, /"status":"finished"/],
   [['--status', 'running'], 0, /never/],
 ])('operations list %j prints %i matching operations', async (filters, count, each) => {
-  const { code, stdout } = await run('operations', 'list', '--format', 'json', ...filters)
+  const { code, stdout } = await run('operations', 'list', '--project', 'listed', '--format', 'json', ...filters)
   expect(code).toBe(0)
   const found = stdout === '' ? [] : lines(stdout)
   expect(found).toHaveLength(count)
@@ -196,14 +207,14 @@ test.each([
 })
 
 test('operations list --limit 0 prints all operations once, newest first, and survives a closed pipe', async () => {
-  const { stdout } = await run('operations', 'list', '--limit', '0', '--format', 'json')
+  const { stdout } = await run('operations', 'list', '--project', 'listed', '--limit', '0', '--format', 'json')
   const all = lines(stdout).map((line): { id: string; createdAt: string } => JSON.parse(line))
-  expect(all.length).toBeGreaterThanOrEqual(2_500)
+  expect(all.length).toBeGreaterThan(2_500)
   expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
   const times = all.map(({ createdAt }) => createdAt)
   expect(times).toEqual(times.toSorted().reverse())
 
-  const command = `"${process.execPath}" "${join(ROOT, 'dist/main.js')}" operations list --limit 0 | head -2`
+  const command = `"${process.execPath}" "${join(ROOT, 'dist/main.js')}" operations list --project listed --limit 0 | head -2`
   const child = spawn('sh', ['-c', command], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...environmentOf(sandbox) },
@@ -219,21 +230,25 @@ test('operations list --limit 0 prints all operations once, newest first, and su
 
 test('operations get, wait and watch follow a running operation', async () => {
   const watching = start(
-    ['operations', 'watch', '--compute', 'ep-main', '--since', '30m'],
+    ['operations', 'watch', '--project', 'followed', '--since', '30m'],
     environmentOf(sandbox),
     folder,
   )
   await watching.says('OPERATION')
-  const { operations } = await post('/endpoints/ep-main/restart')
+  const { operations } = await post('followed', 'restart')
   const [first, second] = operations.map(({ id }) => id)
-  expect((await run('operations', 'get', first ?? '')).stdout).toContain('In progress')
-  const waiting = start(['operations', 'wait', first ?? '', second ?? ''], environmentOf(sandbox), folder)
+  expect((await run('operations', 'get', first ?? '', '--project', 'followed')).stdout).toContain('In progress')
+  const waiting = start(
+    ['operations', 'wait', first ?? '', second ?? '', '--project', 'followed'],
+    environmentOf(sandbox),
+    folder,
+  )
   await watching.says('Scheduling')
   await sandbox.clock.advance(5_000)
   const { code, stdout } = await waiting.ended
   expect(code).toBe(0)
   expect(lines(stdout).filter((line) => line.includes(' OK '))).toHaveLength(2)
-  const seen = (): number => lines(watching.sofar.stdout).filter((line) => / OK .*ep-main/.test(line)).length
+  const seen = (): number => lines(watching.sofar.stdout).filter((line) => / OK .*ep-followed/.test(line)).length
   // Older operations are not shown.
   await expect.poll(seen).toBe(2)
   watching.interrupt('SIGTERM')
@@ -243,10 +258,10 @@ test('operations get, wait and watch follow a running operation', async () => {
 test('operations watch also reports the end of an operation that runs for longer than --since', async () => {
   const { io, output, send } = fakeIo({ env: environmentOf(sandbox), cwd: folder })
   const clock = { ...io.clock, date: () => sandbox.clock.now() }
-  const command = ['operations', 'watch', '--compute', 'ep-main', '--since', '3s']
+  const command = ['operations', 'watch', '--project', 'outlasting', '--since', '3s']
   const ended = runProgram(command, { ...io, clock }).then((code) => ({ code, ...output.sofar }))
   await output.says('OPERATION', ended)
-  await post('/endpoints/ep-main/restart')
+  await post('outlasting', 'restart')
   await output.says('Scheduling', ended)
   await sandbox.clock.advance(5_000)
   await output.says(' OK ', ended)
@@ -255,9 +270,9 @@ test('operations watch also reports the end of an operation that runs for longer
 })
 
 test('operations wait exits with 1 after its timeout', async () => {
-  sandbox.control.addFault({ on: 'operation', action: 'suspend_compute', effect: { kind: 'hang' } })
-  const [hanging] = (await post('/endpoints/ep-main/suspend')).operations
-  const late = await run('operations', 'wait', hanging?.id ?? '', '--timeout', '1s')
+  sandbox.control.addFault({ on: 'operation', endpoint_id: 'ep-hanging', effect: { kind: 'hang' } })
+  const [hanging] = (await post('hanging', 'suspend')).operations
+  const late = await run('operations', 'wait', hanging?.id ?? '', '--project', 'hanging', '--timeout', '1s')
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('is still running') })
 })
 
