@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WEEKDAYS } from '../../src/model/index.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
+import { part } from '../long-runs.ts'
 import { KEY, manifest, open, openSandbox } from './action-world.ts'
 import type { GitHubServer, StoredReview } from './github-server.ts'
 import { copyOf, type Repository, writeCommit } from './run-action.ts'
@@ -441,7 +442,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
 // promise: approved-plan
 // promise: forged-plan
-test.each(Object.entries(SCENARIOS))('%s', async (_name, { act, code = 0, main, log }) => {
+test.each(part(Object.entries(SCENARIOS), 2))('%s', async (_name, { act, code = 0, main, log }) => {
   const team = await approved()
   const ended = await act(team)
   expect(ended.code, ended.log).toBe(code)

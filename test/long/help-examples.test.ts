@@ -9,9 +9,8 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../src/cli/commands/index.ts'
 import { parseSeed, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { type Ended, ROOT, start } from '../e2e/espalier.ts'
 import { EVERY_COMMAND } from '../every-command.ts'
-import { part } from '../long-runs.ts'
-import { type Ended, ROOT, start } from './espalier.ts'
 
 const PROJECT = 'quiet-river-12345678'
 
@@ -183,8 +182,7 @@ describe('the examples in the help', () => {
     expect(Object.keys(EXCEPTIONS).filter((line) => !LINES.includes(line))).toEqual([])
   })
 
-  const here = LINES.filter((line) => EXCEPTIONS[line]?.elsewhere === undefined)
-  test.each(part(here, 5))('can be run: %s', async (line) => {
+  test.each(LINES.filter((line) => EXCEPTIONS[line]?.elsewhere === undefined))('can be run: %s', async (line) => {
     const { more = '', code = 0, says = '', goesOn = false } = EXCEPTIONS[line] ?? {}
     const folder = await prepare()
     if (line.includes('plan.json')) await run('espalier plan --out plan.json', folder)

@@ -4,10 +4,10 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseSeed, type Seed } from '../../src/sandbox/index.ts'
+import { espalier, espalierAsProcess } from '../e2e/espalier.ts'
+import { environmentOf } from '../e2e/real-computes.ts'
+import { liveComputes, onOperation, printed, SHOP, stage } from '../e2e/stage.ts'
 import type { Environment } from '../in-process.ts'
-import { espalier, espalierAsProcess } from './espalier.ts'
-import { environmentOf } from './real-computes.ts'
-import { liveComputes, onOperation, printed, SHOP, stage } from './stage.ts'
 
 describe('live projects', () => {
   // hint: espalier import --project … --out …

@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Agent, serveAgent } from '../../src/agent/index.ts'
 import { EspalierError } from '../../src/base/index.ts'
 import { tokenIn, writeAddress } from '../../src/cli/setup/agent-data.ts'
+import { HOUR, MINUTE, manifestOf, openWorld, projectOf, projectSeed, stateOf, type World } from '../agent/running.ts'
 import { type Ended, startInProcess } from '../in-process.ts'
-import { HOUR, MINUTE, manifestOf, openWorld, projectOf, projectSeed, stateOf, type World } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
 const manifest = (size: number): string => manifestOf(PROJECT, size)

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
-import { espalier } from './espalier.ts'
-import { environmentOf } from './real-computes.ts'
+import { espalier } from '../e2e/espalier.ts'
+import { environmentOf } from '../e2e/real-computes.ts'
 
 const NAMES = ['main', 'staging', 'qa']
 

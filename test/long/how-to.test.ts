@@ -12,8 +12,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../src/base/index.ts'
 import { scaledClock } from '../../src/sandbox/clock.ts'
 import { parseSeed, startSandbox } from '../../src/sandbox/index.ts'
+import { ROOT } from '../e2e/espalier.ts'
 import { startInProcess } from '../in-process.ts'
-import { ROOT } from './espalier.ts'
 
 const PAGES = ['docs/tutorials', 'docs/how-to'].flatMap((folder) =>
   readdirSync(folder).flatMap((name) => {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import type { Seed } from '../../src/sandbox/index.ts'
-import { type Stage, stage } from './stage.ts'
+import { type Stage, stage } from '../e2e/stage.ts'
 
 const project = (id: string): Seed['projects'][number] => ({
   id,
