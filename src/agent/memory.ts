@@ -4,11 +4,12 @@ import type { Clock, OnSignal } from '../base/index.ts'
 import type { MissedWindowView, Observation, Observed, Plan, ProjectView } from '../model/index.ts'
 import type { Manifests } from '../workflow/index.ts'
 import type { RestartLimit } from './act/restart-limit.ts'
+import { isSuspended } from './control.ts'
 import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile, Stored } from './data-folder.ts'
 import type { ProjectRecord } from './decide/origin.ts'
 import type { Unread } from './decide/retries.ts'
 import type { Round } from './decide/round.ts'
-import type { AgentPolicy } from './decide/table.ts'
+import type { AgentPolicy, Stops } from './decide/table.ts'
 import type { WakeCause } from './decide/wakes.ts'
 import type { Accounts } from './source/accounts.ts'
 import type { Declaration, DesiredState } from './source/desired-state.ts'
@@ -113,6 +114,15 @@ export class ProjectMemory {
       released: [],
       scheduledSteps: 0,
       missedWindows: 0,
+    }
+  }
+
+  get stops(): Stops {
+    const { now, desired } = this.host
+    return {
+      isSuspended: isSuspended(this.file.suspension, now()),
+      isInvalid: this.invalid !== undefined,
+      history: desired.of(this.id)?.history ?? 'known',
     }
   }
 

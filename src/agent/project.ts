@@ -4,9 +4,11 @@ import { EspalierError } from '../base/index.ts'
 import type { ProjectView } from '../model/index.ts'
 import { afterRecovery } from './act/progress.ts'
 import { type Gap, type Interrupted, openedGap } from './act/recovery.ts'
+import type { Held } from './act/restart-limit.ts'
 import type { RoundView, ShownDifference, Suspension } from './control.ts'
 import type { ProjectFile } from './data-folder.ts'
 import { adopted } from './decide/origin.ts'
+import { stopOf } from './decide/table.ts'
 import type { WakeCause } from './decide/wakes.ts'
 import { type Decided, type ProjectHost, ProjectMemory } from './memory.ts'
 import { act, finishChain, heldUntil, mayRun } from './round/act.ts'
@@ -141,7 +143,7 @@ export class AgentProject {
     if (declaration === undefined) return ended('unchanged')
     const interrupted = await readInterrupted(memory)
     const usable = usableOf(this.id, declaration, accounts.of(this.id))
-    memory.invalid = 'status' in usable && usable.status.state === 'Invalid' ? usable.shown : undefined
+    memory.invalid = 'manifests' in usable ? undefined : usable.invalid
     try {
       let isChanged = false
       if ('manifests' in usable) isChanged = await this.#reconcile(cause, declaration, usable, interrupted)
@@ -156,18 +158,18 @@ export class AgentProject {
   }
 
   /** Compares a project whose manifests cannot be used with the last ones that could. Nothing is applied. */
-  async #compare(cause: WakeCause, declaration: Declaration, { status, shown, key }: Unusable): Promise<void> {
+  async #compare(cause: WakeCause, declaration: Declaration, { key }: Unusable): Promise<void> {
     const memory = this.memory
     const { version } = declaration
-    await show(memory, status, version, shown)
+    await show(memory, { state: 'Unknown' }, version, {})
     let decided: Decided | undefined
-    if (status.state !== 'Unknown' && key !== undefined) {
+    if (stopOf(memory.stops) !== undefined && key !== undefined) {
       const observed = await memory.live.refresh(key.api, cause !== 'interval')
       const valid = await this.#host.desired.lastValid(this.id)
       if (valid !== undefined && key.foreignFile(() => filesBehind(valid.manifests)) === undefined) {
         const { digest, manifests } = valid
         decided = await decide(memory, { declaration: { ...declaration, digest }, manifests }, observed, key.api)
-      } else await show(memory, status, version, shown)
+      } else await show(memory, { state: 'Unknown' }, version, {})
     }
     if (decided === undefined || key === undefined) wakeNextInterval(memory)
     else await conclude(memory, decided, key.api)
@@ -199,7 +201,7 @@ export class AgentProject {
       decided = await readAndDecide(true)
     }
     let applies = 0
-    let held: ReturnType<typeof heldUntil>
+    let held: Held | undefined
     while (decided !== undefined && mayRun(memory, decided, applies)) {
       if (!memory.live.isFull) {
         decided = await readAndDecide(true)

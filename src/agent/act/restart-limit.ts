@@ -13,6 +13,11 @@ export interface Wish {
   readonly isAccepted?: boolean
 }
 
+/** A round whose restarts wait. `freesAt` is when there may be room for them. */
+export interface Held {
+  readonly freesAt: number | undefined
+}
+
 interface Waiting extends Wish {
   readonly project: string
   readonly since: number

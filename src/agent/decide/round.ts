@@ -27,6 +27,7 @@ import {
   type Difference,
   decideDifference,
   decideSteps,
+  LIMITED,
   type Situation,
   type StepContext,
   type StepVerdict,
@@ -147,10 +148,9 @@ export const roundOf = ({ observed, manifests, whole, file, situation, isWaveHel
 
 /** The round if the limit of restarts of all projects holds its steps. */
 export const heldRound = ({ steps, verdicts, ...round }: Round): Round => {
-  const limited: StepVerdict = { row: 18, action: 'wait', state: 'Scheduled', reason: 'RestartLimit' }
-  const left = new Map([...steps].map(([id, verdict]) => [id, verdict.action === 'run' ? limited : verdict]))
+  const left = new Map([...steps].map(([id, verdict]) => [id, verdict.action === 'run' ? LIMITED : verdict]))
   const held = [...verdicts.values()].filter(({ action }) => action !== 'plan')
-  return { ...round, verdicts, steps: left, status: worstOf([limited, ...held, ...left.values()]) }
+  return { ...round, verdicts, steps: left, status: worstOf([LIMITED, ...held, ...left.values()]) }
 }
 
 /** Decides a round of a chain that has left a branch without its primary. Only consents and protection hold it up. */

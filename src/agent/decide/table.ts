@@ -1,8 +1,7 @@
 /**
- * The table that decides how differences and steps are treated. The first row that matches applies. The states that no
- * row decides: whether manifests are invalid (`usableOf` in round/read.ts), `Unreachable` and `KeyRefused`
- * (`afterFailedRead` in retries.ts), `PlanError` (round/decide.ts), `RestartLimit` (`heldRound` in round.ts), other
- * `Failing` (`concluded` in tell/view.ts).
+ * The table that decides how projects, differences and steps are treated. The first row that matches applies. Decided
+ * elsewhere: whether manifests are invalid (`usableOf` in round/read.ts), `Unreachable` and `KeyRefused`
+ * (`afterFailedRead` in retries.ts), `PlanError` (round/decide.ts), other `Failing` (`concluded` in tell/view.ts).
  */
 import type {
   AgentReason,
@@ -22,13 +21,17 @@ export interface AgentPolicy {
   readonly allow: ReadonlySet<Consent>
 }
 
-/** The state of the project in this round. */
-export interface Situation {
-  readonly policy: AgentPolicy
+/** What may stop the whole project. */
+export interface Stops {
   readonly isSuspended: boolean
   /** Whether the manifests cannot be used. Then the differences are those from the last ones that could. */
   readonly isInvalid: boolean
   readonly history: 'known' | 'rewritten' | 'stale'
+}
+
+/** The state of the project in this round. */
+export interface Situation extends Stops {
+  readonly policy: AgentPolicy
 }
 
 /** A difference from the declaration, in one attribute or in the whole compute. */
@@ -67,26 +70,34 @@ const isUnsafe = ({ kind, impact, hasWindow }: Difference): boolean =>
   impact === 'disconnect' ||
   ((impact === 'restart' || impact === 'may-restart') && !hasWindow)
 
-type Matches = (difference: Difference, situation: Situation) => boolean
+type Matches = (difference: Difference, policy: AgentPolicy) => boolean
 
-/** The rows for differences. */
+/** The rows for the whole project. */
+const STOPS: readonly (readonly [(stops: Stops) => boolean, Verdict])[] = [
+  [({ isSuspended }) => isSuspended, stop(1, 'Suspended')],
+  [({ isInvalid }) => isInvalid, stop(2, 'Invalid')],
+  [({ history }) => history === 'rewritten', stop(3, 'Blocked', 'HistoryRewritten')],
+  [({ history }) => history === 'stale', stop(3, 'Blocked', 'GitStale')],
+]
+
+/** The rows for a difference. */
 const ROWS: readonly (readonly [Matches, Verdict])[] = [
-  [(_, { isSuspended }) => isSuspended, stop(1, 'Suspended')],
-  [(_, { isInvalid }) => isInvalid, stop(2, 'Invalid')],
-  [(_, { history }) => history === 'rewritten', stop(3, 'Blocked', 'HistoryRewritten')],
-  [(_, { history }) => history === 'stale', stop(3, 'Blocked', 'GitStale')],
   [({ wasRefused }) => wasRefused, hold(4, 'Blocked', 'Refused')],
-  [({ origin }, { policy }) => origin === 'introduced' && policy.onGit === 'report', hold(5, 'OutOfSync', 'Reported')],
+  [({ origin }, policy) => origin === 'introduced' && policy.onGit === 'report', hold(5, 'OutOfSync', 'Reported')],
   [({ origin }) => origin === 'unrecorded', hold(5, 'OutOfSync', 'Unrecorded')],
   [(difference) => isDrift(difference) && !difference.isConfirmed, hold(6, 'OutOfSync', 'DriftUnconfirmed')],
-  [(difference, { policy }) => isDrift(difference) && policy.onDrift === 'report', hold(7, 'OutOfSync', 'Drift')],
+  [(difference, policy) => isDrift(difference) && policy.onDrift === 'report', hold(7, 'OutOfSync', 'Drift')],
   [(difference) => isDrift(difference) && isUnsafe(difference), hold(8, 'OutOfSync', 'DriftUnsafe')],
   [(difference) => isDrift(difference) && difference.reverts >= MAX_REVERTS, hold(9, 'Blocked', 'Conflict')],
 ]
 
+/** Applies rows 1 to 3, which stop the project even if it has no differences. */
+export const stopOf = (stops: Stops): Verdict | undefined => STOPS.find(([matches]) => matches(stops))?.[1]
+
 /** Applies rows 1 to 9. */
 export const decideDifference = (difference: Difference, situation: Situation): Verdict =>
-  ROWS.find(([matches]) => matches(difference, situation))?.[1] ?? { action: 'plan', state: 'Progressing' }
+  stopOf(situation) ??
+  ROWS.find(([matches]) => matches(difference, situation.policy))?.[1] ?? { action: 'plan', state: 'Progressing' }
 
 export interface StepVerdict extends AgentStatus {
   readonly row: number
@@ -108,6 +119,9 @@ export interface StepContext {
   /** How long a chain takes that begins with the step, in milliseconds. It is begun only if that fits into its window. */
   readonly chainMs: (step: Step) => number
 }
+
+/** Row 18, for all steps that would run together. */
+export const LIMITED: StepVerdict = { row: 18, action: 'wait', state: 'Scheduled', reason: 'RestartLimit' }
 
 /** Applies rows 10 to 17 to the steps of a plan, in order. A step inherits the verdict of a step that it depends on. */
 export const decideSteps = (steps: readonly Step[], context: StepContext): ReadonlyMap<string, StepVerdict> => {

@@ -6,6 +6,7 @@ import { type ApplyEvent, type Plan, planUseOf } from '../../model/index.ts'
 import { apply } from '../../workflow/index.ts'
 import { afterApply, applied, beforeStep, withApplied, withGap } from '../act/progress.ts'
 import { closesGap, openedGap } from '../act/recovery.ts'
+import type { Held } from '../act/restart-limit.ts'
 import { isSuspended } from '../control.ts'
 import { mayRetry } from '../decide/retries.ts'
 import type { Basis, Decided, ProjectMemory } from '../memory.ts'
@@ -19,11 +20,11 @@ const canRun = ({ round: { steps } }: Decided): boolean => [...steps.values()].s
 export const mayRun = ({ host, file }: ProjectMemory, decided: Decided, applies: number): boolean =>
   !host.isStopping() && !host.data.isFull() && applies < MAX_APPLIES && mayRetry(file, host.now()) && canRun(decided)
 
-/** Reserves the restarts of a round. @returns when there may be room for them, or `undefined` if they are reserved. */
+/** Reserves the restarts of a round. @returns `undefined` if they are reserved. */
 export const heldUntil = (
   { id, host, file }: ProjectMemory,
   { round: { plan, steps }, declaration }: Decided,
-): { readonly freesAt: number | undefined } | undefined => {
+): Held | undefined => {
   const running = new Set(plan.steps.flatMap((step) => (steps.get(step.id)?.action === 'run' ? [step.change] : [])))
   const changes = plan.changes.filter((change) => running.has(change.id))
   const restarts = changes.reduce((sum, change) => sum + (planUseOf({ change, cost: undefined }).maxRestarts ?? 0), 0)

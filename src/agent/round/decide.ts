@@ -5,9 +5,8 @@ import { handoversIn, type Observed } from '../../model/index.ts'
 import { planSnapshot } from '../../workflow/index.ts'
 import { afterRefresh, usedIn, withGap } from '../act/progress.ts'
 import { remainingGap } from '../act/recovery.ts'
-import { isSuspended } from '../control.ts'
 import { chainRound, type Round, roundOf } from '../decide/round.ts'
-import type { Situation } from '../decide/table.ts'
+import type { Stops } from '../decide/table.ts'
 import { afterWindows } from '../decide/wakes.ts'
 import type { Basis, Decided, ProjectMemory } from '../memory.ts'
 import { show } from './tell.ts'
@@ -50,29 +49,28 @@ export const decide = async (
     const remaining = chain && remainingGap(chain.branches, gap?.steps ?? chain.changes.length, observed)
     return withGap(afterRefresh(file, refresh), remaining, now())
   })
-  const isHeld = isSuspended(memory.file.suspension, now())
-  const isInvalid = memory.invalid !== undefined
-  const { history } = declaration
-  const isStale = history === 'stale'
-  const roundIf = (situation: Omit<Situation, 'policy'>): Round =>
+  const stops = { ...memory.stops, history: declaration.history }
+  const isStale = stops.history === 'stale'
+  const roundIf = (these: Stops): Round =>
     roundOf({
       observed,
       manifests,
       whole: result.plan,
       file: memory.file,
-      situation: { policy, ...situation },
+      situation: { policy, ...these },
       isWaveHeld: declaration.waitsFor().some((id) => !isSettled(id)),
       now: now(),
     })
-  const round = roundIf({ isSuspended: isHeld, isInvalid, history })
+  const round = roundIf(stops)
+  const { isSuspended, isInvalid } = stops
   const unheld =
-    isHeld || isInvalid || isStale
-      ? roundIf({ isSuspended: false, isInvalid: false, history: isStale ? 'known' : history })
+    isSuspended || isInvalid || isStale
+      ? roundIf({ isSuspended: false, isInvalid: false, history: isStale ? 'known' : stops.history })
       : round
   const { wait, missed } = afterWindows(unheld, memory.file.wait, {
     now: now(),
     runningSince: steadySince(),
-    isSuspended: isHeld,
+    isSuspended,
     isUnusable: isInvalid || isStale,
   })
   await memory.save((file) => ({ ...file, wait, missed: missed ?? file.missed }))

@@ -1,7 +1,6 @@
 /** Reads what a round starts from: whether the manifests can be used, and what an earlier run left unfinished. */
 import { join } from 'node:path'
 import type { ReadApi } from '../../api/index.ts'
-import type { AgentStatus } from '../../model/index.ts'
 import type { Manifests } from '../../workflow/index.ts'
 import { withGap, withSettled } from '../act/progress.ts'
 import {
@@ -26,19 +25,18 @@ export interface Usable {
 }
 
 export interface Unusable {
-  /** `Unknown` if the manifests have not been read yet. */
-  readonly status: AgentStatus
-  readonly shown: Shown
+  /** Why the manifests are invalid. `undefined` if they have not been read yet, or no longer declare the project. */
+  readonly invalid: Shown | undefined
   readonly key: KeyOfProject | undefined
 }
 
 /** The manifests of a project and its client or, if the manifests cannot be used, why not. */
 export const usableOf = (
   id: string,
-  { manifests, files, problem, command, history }: Declaration,
+  { manifests, files, problem, command }: Declaration,
   key: KeyOfProject | undefined,
 ): Usable | Unusable => {
-  const invalid = (shown: Shown): Unusable => ({ status: { state: 'Invalid' }, shown, key })
+  const invalid = (shown: Shown): Unusable => ({ invalid: shown, key })
   if (key === undefined) return invalid({ message: `No key in the --keys file covers project ${id}.` })
   const foreign = key.foreignFile(() => [...files, ...(manifests ? filesBehind(manifests) : [])])
   if (foreign !== undefined) {
@@ -46,9 +44,7 @@ export const usableOf = (
     return invalid({ message })
   }
   if (problem !== undefined) return invalid({ message: problem, command })
-  if (manifests !== undefined) return { manifests, key }
-  const isRemoved = history === 'rewritten'
-  return { status: isRemoved ? { state: 'Blocked', reason: 'HistoryRewritten' } : { state: 'Unknown' }, shown: {}, key }
+  return manifests === undefined ? { invalid: undefined, key } : { manifests, key }
 }
 
 /**

@@ -5,9 +5,10 @@ import { releasedSince } from '../../planner/index.ts'
 import { releasedCounts } from '../../report/index.ts'
 import { type Manifests, releasedPolicies } from '../../workflow/index.ts'
 import { unresolvedFailures } from '../act/recovery.ts'
-import { isSuspended } from '../control.ts'
+import type { Held } from '../act/restart-limit.ts'
 import { afterFailedRead, waitAfter } from '../decide/retries.ts'
-import { heldRound } from '../decide/round.ts'
+import { heldRound, worstOf } from '../decide/round.ts'
+import { stopOf } from '../decide/table.ts'
 import { jittered, wakesAfterRound } from '../decide/wakes.ts'
 import type { Decided, ProjectMemory } from '../memory.ts'
 import type { Declaration } from '../source/desired-state.ts'
@@ -18,7 +19,7 @@ export const conclude = async (
   memory: ProjectMemory,
   { declaration, manifests, ...decided }: Decided,
   api: WriteApi,
-  held?: { readonly freesAt: number | undefined },
+  held?: Held,
 ): Promise<void> => {
   const { restarts } = memory.host
   if (held === undefined) restarts.forget(memory.id)
@@ -37,24 +38,29 @@ export const conclude = async (
   memory.isUnsettled = unsettledIn(observed.projects, round.whole).length > 0
   memory.shownRecord = memory.file.record
   const released = await releasedBy(memory, declaration, manifests, observed)
-  const { status, shown } = concluded(round, memory.file, observed, declaration.history)
-  tellRead(memory)
   const { data } = memory.host
-  if (isDue && data.isFull()) {
-    const message = `The disk of ${data.path} is full, so nothing is applied. Free at least 3 MiB; the agent then continues.`
-    await show(memory, { state: 'Failing' }, declaration.version, { ...shown, released, message })
-  } else if (held !== undefined && status.reason === 'RestartLimit') {
-    const all = restarts.waiting === 1 ? '' : ` ${restarts.waiting} projects wait for this.`
-    const message = held.freesAt === undefined ? 'The project alone needs more restarts than --max-restarts.' : ''
-    const until = held.freesAt
-    await show(memory, status, declaration.version, { ...shown, released, message: `${message}${all}`.trim(), until })
-  } else await show(memory, status, declaration.version, { ...shown, released })
+  const failure =
+    isDue && data.isFull()
+      ? `The disk of ${data.path} is full, so nothing is applied. Free at least 3 MiB; the agent then continues.`
+      : memory.file.failure
+  const { status, shown } = concluded(round, { ...memory.file, failure }, observed)
+  tellRead(memory)
+  const limited = status.reason === 'RestartLimit' && held !== undefined ? limitedBy(held, restarts.waiting) : {}
+  await show(memory, status, declaration.version, { ...shown, ...limited, released })
   // This is set last, because until now the displayed state was that of the previous declaration.
   memory.concluded = declaration.digest
   const times = { now: now(), interval: intervalOf(memory.id), random }
   for (const { at, cause } of wakesAfterRound(memory.file, round, isDue, times)) wake(memory.id, at, cause)
   if (held?.freesAt !== undefined) wake(memory.id, held.freesAt, 'commit')
 }
+
+const limitedBy = ({ freesAt }: Held, waiting: number): Shown => ({
+  until: freesAt,
+  message: [
+    ...(freesAt === undefined ? ['The project alone needs more restarts than --max-restarts.'] : []),
+    ...(waiting === 1 ? [] : [`${waiting} projects wait for this.`]),
+  ].join(' '),
+})
 
 const releasedBy = async (
   memory: ProjectMemory,
@@ -112,17 +118,15 @@ export const wakeNextInterval = ({ id, host }: ProjectMemory): void => {
   wake(id, now() + jittered(intervalOf(id), random()), 'interval')
 }
 
-/** Shows a state, and notifies of it. `Suspended`, then `Invalid`, takes precedence over every other state. */
+/** Shows the worse of a state and what stops the project, and notifies of it. */
 export const show = async (memory: ProjectMemory, given: AgentStatus, version: string, shown: Shown): Promise<void> => {
   const { id, live, host, invalid } = memory
   const { now, notifier, source, changed, accounts } = host
   const at = now()
-  const { status: before, notified: previous = { state: 'Synced' }, applied, suspension } = memory.file
-  const status: AgentStatus = isSuspended(suspension, at)
-    ? { state: 'Suspended' }
-    : invalid === undefined
-      ? given
-      : { state: 'Invalid' }
+  const { status: before, notified: previous = { state: 'Synced' }, applied } = memory.file
+  const stop = stopOf(memory.stops)
+  const { state, reason } = stop === undefined ? given : worstOf([stop, given])
+  const status: AgentStatus = { state, reason }
   const isSame = before?.state === status.state && before.reason === status.reason
   const isUnknown = status.state === 'Unknown'
   const since = isUnknown ? Date.parse(memory.view.since) : isSame ? before.since : at

@@ -25,7 +25,6 @@ import type { ShownDifference } from '../control.ts'
 import type { ProjectFile } from '../data-folder.ts'
 import { originOf } from '../decide/origin.ts'
 import { partsOf, type Round, worstOf } from '../decide/round.ts'
-import type { Situation } from '../decide/table.ts'
 
 const differencesOf = (
   { whole, verdicts, steps, plan, exhausted }: Round,
@@ -124,23 +123,13 @@ interface Verdict {
 }
 
 /** The state of a project after a round, and what is shown of the round. */
-export const concluded = (
-  round: Round,
-  file: ProjectFile,
-  observed: Observed,
-  history: Situation['history'],
-): Verdict => {
+export const concluded = (round: Round, file: ProjectFile, observed: Observed): Verdict => {
   const [[compute = '', stuck] = []] = Object.entries(file.failedOperations)
   const message = file.failure ?? stuck?.message
   // A failed operation of somebody else does not stop the agent, except that later waves wait.
   const [unsettled] = unsettledIn(observed.projects, round.whole)
   const [{ id: project = '' } = {}] = observed.projects
-  const status = worstOf([
-    round.status,
-    ...(message === undefined ? [] : [{ state: 'Failing' } as const]),
-    ...(history === 'rewritten' ? [{ state: 'Blocked', reason: 'HistoryRewritten' } as const] : []),
-    ...(history === 'stale' ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
-  ])
+  const status = worstOf([round.status, ...(message === undefined ? [] : [{ state: 'Failing' } as const])])
   const isFailing = status.state === 'Failing'
   return {
     status,

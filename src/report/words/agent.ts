@@ -89,7 +89,7 @@ export const agentStatusName = ({ state, reason }: AgentStatus): string =>
   reason === undefined ? state : `${state}: ${reason}`
 
 /** States that say already that the project was not read. */
-const NOT_READ: ReadonlySet<AgentStatus['state']> = new Set(['Unknown', 'Failing', 'Invalid'])
+const NOT_READ: ReadonlySet<AgentStatus['state']> = new Set(['Unknown', 'Failing'])
 
 /** The state of a project, and what qualifies it: `Synced (not fresh, 0123456789ab pending)`. */
 export const agentProjectState = (project: ProjectView): string => {
