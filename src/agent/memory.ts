@@ -2,7 +2,6 @@
 import { operationsReader } from '../api/index.ts'
 import type { Clock, OnSignal } from '../base/index.ts'
 import type { MissedWindowView, Observation, Observed, Plan, ProjectView } from '../model/index.ts'
-import type { Manifests } from '../workflow/index.ts'
 import type { RestartLimit } from './act/restart-limit.ts'
 import { isSuspended } from './control.ts'
 import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile, Stored } from './data-folder.ts'
@@ -12,7 +11,7 @@ import type { Round } from './decide/round.ts'
 import type { AgentPolicy, Stops } from './decide/table.ts'
 import type { WakeCause } from './decide/wakes.ts'
 import type { Accounts } from './source/accounts.ts'
-import type { Declaration, DesiredState } from './source/desired-state.ts'
+import type { Basis, DesiredState } from './source/desired-state.ts'
 import { LiveProject } from './source/live-project.ts'
 import type { Notifier } from './tell/notifier.ts'
 import type { Shown } from './tell/view.ts'
@@ -50,12 +49,6 @@ export interface ProjectHost {
   changed(): void
   /** Called if another agent has taken over the data folder, or the folder cannot be written. */
   lost(error: unknown): void
-}
-
-/** What the project is planned from. */
-export interface Basis {
-  readonly declaration: Declaration
-  readonly manifests: Manifests
 }
 
 /** What a round does, and the values that it was decided on. */

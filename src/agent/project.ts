@@ -3,7 +3,7 @@ import { ApiError } from '../api/index.ts'
 import { EspalierError } from '../base/index.ts'
 import type { ProjectView } from '../model/index.ts'
 import { afterRecovery } from './act/progress.ts'
-import { type Gap, type Interrupted, openedGap } from './act/recovery.ts'
+import { type Gap, type Interrupted, openedGap, waitForRunningOperations } from './act/recovery.ts'
 import type { Held } from './act/restart-limit.ts'
 import type { RoundView, ShownDifference, Suspension } from './control.ts'
 import type { ProjectFile } from './data-folder.ts'
@@ -13,9 +13,8 @@ import type { WakeCause } from './decide/wakes.ts'
 import { type Decided, type ProjectHost, ProjectMemory } from './memory.ts'
 import { act, finishChain, heldUntil, mayRun } from './round/act.ts'
 import { decide } from './round/decide.ts'
-import { awaitInterrupted, readInterrupted, type Unusable, type Usable, usableOf } from './round/read.ts'
+import { readInterrupted, type Unusable, type Usable, usableOf } from './round/read.ts'
 import { conclude, show, tellNotRead, tellRead, wakeNextInterval } from './round/tell.ts'
-import { filesBehind } from './source/declared.ts'
 import type { Declaration } from './source/desired-state.ts'
 import { isSameAs } from './tell/view.ts'
 
@@ -158,21 +157,17 @@ export class AgentProject {
   }
 
   /** Compares a project whose manifests cannot be used with the last ones that could. Nothing is applied. */
-  async #compare(cause: WakeCause, declaration: Declaration, { key }: Unusable): Promise<void> {
+  async #compare(cause: WakeCause, { version }: Declaration, { key }: Unusable): Promise<void> {
     const memory = this.memory
-    const { version } = declaration
     await show(memory, { state: 'Unknown' }, version, {})
-    let decided: Decided | undefined
-    if (stopOf(memory.stops) !== undefined && key !== undefined) {
+    if (key !== undefined && stopOf(memory.stops) !== undefined) {
       const observed = await memory.live.refresh(key.api, cause !== 'interval')
-      const valid = await this.#host.desired.lastValid(this.id)
-      if (valid !== undefined && key.foreignFile(() => filesBehind(valid.manifests)) === undefined) {
-        const { digest, manifests } = valid
-        decided = await decide(memory, { declaration: { ...declaration, digest }, manifests }, observed, key.api)
-      } else await show(memory, { state: 'Unknown' }, version, {})
+      const valid = await this.#host.desired.lastValid(this.id, key)
+      const decided = valid && (await decide(memory, valid, observed, key.api))
+      if (decided !== undefined) return conclude(memory, decided, key.api)
+      await show(memory, { state: 'Unknown' }, version, {})
     }
-    if (decided === undefined || key === undefined) wakeNextInterval(memory)
-    else await conclude(memory, decided, key.api)
+    wakeNextInterval(memory)
   }
 
   /** @returns whether something was applied. */
@@ -190,7 +185,7 @@ export class AgentProject {
     const isFull = interrupted !== undefined || memory.file.chain !== undefined || cause !== 'interval'
     const readAndDecide = async (isFull: boolean): Promise<Decided | undefined> =>
       decide(memory, current, await memory.live.refresh(key.api, isFull), key.api)
-    if (interrupted !== undefined) await awaitInterrupted(memory, key.api)
+    if (interrupted !== undefined) await waitForRunningOperations(key.api, this.id, this.#host.clock)
     let decided = await readAndDecide(isFull)
     if (interrupted !== undefined) {
       const rest = decided && memory.plan

@@ -9,7 +9,8 @@ import { closesGap, openedGap } from '../act/recovery.ts'
 import type { Held } from '../act/restart-limit.ts'
 import { isSuspended } from '../control.ts'
 import { mayRetry } from '../decide/retries.ts'
-import type { Basis, Decided, ProjectMemory } from '../memory.ts'
+import type { Decided, ProjectMemory } from '../memory.ts'
+import type { Basis } from '../source/desired-state.ts'
 import { decideChain } from './decide.ts'
 
 /** An apply may unblock further steps. Steps that remain after this many applies wait for the next wake. */

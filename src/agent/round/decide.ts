@@ -8,7 +8,8 @@ import { remainingGap } from '../act/recovery.ts'
 import { chainRound, type Round, roundOf } from '../decide/round.ts'
 import type { Stops } from '../decide/table.ts'
 import { afterWindows } from '../decide/wakes.ts'
-import type { Basis, Decided, ProjectMemory } from '../memory.ts'
+import type { Decided, ProjectMemory } from '../memory.ts'
+import type { Basis } from '../source/desired-state.ts'
 import { show } from './tell.ts'
 
 /** Plans the project. Returns `undefined` if that failed. In that case, the view shows why. */

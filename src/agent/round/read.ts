@@ -1,17 +1,8 @@
 /** Reads what a round starts from: whether the manifests can be used, and what an earlier run left unfinished. */
 import { join } from 'node:path'
-import type { ReadApi } from '../../api/index.ts'
 import type { Manifests } from '../../workflow/index.ts'
 import { withGap, withSettled } from '../act/progress.ts'
-import {
-  begunChanges,
-  type Interrupted,
-  movedBy,
-  openedGap,
-  readJournal,
-  waitForRunningOperations,
-  withChains,
-} from '../act/recovery.ts'
+import { begunChanges, type Interrupted, movedBy, openedGap, readJournal, withChains } from '../act/recovery.ts'
 import type { ProjectMemory } from '../memory.ts'
 import type { KeyOfProject } from '../source/accounts.ts'
 import { filesBehind } from '../source/declared.ts'
@@ -69,7 +60,3 @@ export const readInterrupted = async (memory: ProjectMemory): Promise<Interrupte
   })
   return interrupted
 }
-
-/** Waits for the operations of an apply that an earlier run did not complete. */
-export const awaitInterrupted = (memory: ProjectMemory, api: ReadApi): Promise<void> =>
-  waitForRunningOperations(api, memory.id, memory.host.clock)

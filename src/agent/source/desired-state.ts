@@ -5,12 +5,14 @@ import { hasErrors, type SourceView } from '../../model/index.ts'
 import type { Manifests } from '../../workflow/index.ts'
 import { type DataFolder, type SourceFile, Stored } from '../data-folder.ts'
 import type { Situation } from '../decide/table.ts'
+import type { KeyOfProject } from './accounts.ts'
 import {
   type Declared,
   declaredBy,
   declaredOf,
   earlierWaves,
   errorsOf,
+  filesBehind,
   type ManifestError,
   onlyOf,
 } from './declared.ts'
@@ -35,6 +37,12 @@ export interface Declaration {
   readonly replaced?: Manifests | undefined
   /** The projects in earlier waves. */
   waitsFor(): readonly string[]
+}
+
+/** What a project is planned from. */
+export interface Basis {
+  readonly declaration: Declaration
+  readonly manifests: Manifests
 }
 
 interface Current {
@@ -135,10 +143,7 @@ export class DesiredState {
   }
 
   /** What an earlier version declared. Returns `undefined` if that version is no longer available. */
-  async earlier(
-    project: string,
-    version: string,
-  ): Promise<{ readonly declaration: Declaration; readonly manifests: Manifests } | undefined> {
+  async earlier(project: string, version: string): Promise<Basis | undefined> {
     const declaration = this.of(project)
     const read = version === this.#current?.version.id ? undefined : await this.#source.earlier(version)
     return (
@@ -146,15 +151,18 @@ export class DesiredState {
     )
   }
 
-  /** What the last version without errors declared, if that version is still available. */
-  async lastValid(project: string): Promise<{ readonly digest: string; readonly manifests: Manifests } | undefined> {
+  /** What the last version without errors declared, if it is still available and the key's files declare it. */
+  async lastValid(project: string, key: KeyOfProject): Promise<Basis | undefined> {
+    const declaration = this.of(project)
     const { valid } = this.#file
     const known = declaredOf(valid?.projects, project)
-    if (valid === undefined || known === undefined) return undefined
+    if (declaration === undefined || valid === undefined || known === undefined) return undefined
     if (this.#valid?.id !== valid.version)
       this.#valid = { id: valid.version, version: this.#source.earlier(valid.version) }
     const version = await this.#valid.version
-    return version && { digest: known.digest, manifests: onlyOf(version.manifests, project) }
+    const manifests = version && onlyOf(version.manifests, project)
+    if (manifests === undefined || key.foreignFile(() => filesBehind(manifests)) !== undefined) return undefined
+    return { declaration: { ...declaration, digest: known.digest }, manifests }
   }
 
   /** Called if the project still declares everything that the earlier version declared. */
