@@ -98,7 +98,11 @@ test.each<readonly [string, Readonly<Record<string, string>>, string]>([
   ['declare it too', { 'ours.yaml': manifestOf(THEIRS, 2), 'theirs.yaml': manifestOf(THEIRS, 1) }, 'ours.yaml'],
   [
     'are extended by it',
-    { 'theirs.yaml': EXTENDING, 'ours-shared.yaml': 'version: 1\ndefaults: { size: 2 }\n' },
+    {
+      'ours.yaml': manifestOf(OURS, 1),
+      'theirs.yaml': EXTENDING,
+      'ours-shared.yaml': 'version: 1\ndefaults: { size: 2 }\n',
+    },
     'ours-shared.yaml',
   ],
   [
@@ -111,6 +115,7 @@ test.each<readonly [string, Readonly<Record<string, string>>, string]>([
   expect(projectOf(agent, THEIRS)).toMatchObject({
     state: 'Invalid',
     message: expect.stringContaining(file),
+    differences: [],
   })
   expect(world.writes().filter((line) => line.includes(THEIRS))).toEqual([])
 })
