@@ -250,7 +250,10 @@ export const openDataFolder = async (
     return file
   }
   const write = (path: string, file: object, what: string): Promise<void> =>
-    reserve.use(() => replaceFile(path, JSON.stringify({ format: FORMAT, ...file }), what, PRIVATE))
+    reserve.use(async () => {
+      await lease.check()
+      await replaceFile(path, JSON.stringify({ format: FORMAT, ...file }), what, PRIVATE)
+    })
   return {
     path: folder,
     renewEveryMs: RENEW_MS,
@@ -267,6 +270,7 @@ export const openDataFolder = async (
     readHistory,
     addToHistory: async (project, { at, version, done, interruptions }) => {
       await mkdir(join(folder, 'history'), { recursive: true, mode: 0o700 })
+      await lease.check()
       const all = [{ at, version, done, interruptions }, ...(await readHistory(project))].slice(0, LONGEST_HISTORY)
       const lines = all.map((one) => `${JSON.stringify(one)}\n`)
       await replaceFile(historyOf(project), lines.join(''), `The history of ${project}`, PRIVATE)

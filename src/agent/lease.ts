@@ -20,9 +20,12 @@ export interface Lease {
    * Renews the lease on the folder. Called periodically and before each request that changes something, so that an
    * agent notices when it has lost its lease.
    *
-   * @throws {EspalierError} `E_AGENT_DATA` if another agent has taken over.
+   * @throws {EspalierError} `E_AGENT_DATA` if another agent has taken over, even if that one has ended since: what this
+   *   agent knows of the folder is out of date.
    */
   renew(): Promise<void>
+  /** Called before each write to the folder. @throws {EspalierError} `E_AGENT_DATA` as {@link Lease.renew}. */
+  check(): Promise<void>
   release(): Promise<void>
 }
 
@@ -55,17 +58,23 @@ export const takeLease = async (folder: string, holder: string, now: () => numbe
       await rm(turn, { force: true })
     }
   }
-  const renew = async (): Promise<void> => {
-    // If two agents start in a new folder, only one creates the file.
-    if (await isCreated(lock, own())) return
-    const lease = await leaseIn(lock)
-    if (lease?.holder === holder) return replaceFile(lock, own(), 'The lock on the data folder', PRIVATE)
-    if (!isDead(lease)) throw held(folder)
-    await takeOver()
+  const check = async (): Promise<void> => {
+    if ((await leaseIn(lock))?.holder !== holder) throw held(folder, 'has taken over')
   }
-  await renew()
+  const renew = async (): Promise<void> => {
+    await check()
+    await replaceFile(lock, own(), 'The lock on the data folder', PRIVATE)
+  }
+  // If two agents start in a new folder, only one creates the file.
+  if (!(await isCreated(lock, own()))) {
+    const lease = await leaseIn(lock)
+    if (lease?.holder === holder) await renew()
+    else if (isDead(lease)) await takeOver()
+    else throw held(folder)
+  }
   return {
     renew,
+    check,
     release: async () => {
       if ((await leaseIn(lock))?.holder === holder) await rm(lock, { force: true })
     },
@@ -96,8 +105,8 @@ export const jsonIn = (text: string | undefined): unknown => {
   }
 }
 
-const held = (folder: string): EspalierError =>
-  new EspalierError('E_AGENT_DATA', `Another agent uses the data folder ${folder}.`, {
+const held = (folder: string, does = 'uses'): EspalierError =>
+  new EspalierError('E_AGENT_DATA', `Another agent ${does} the data folder ${folder}.`, {
     hint: 'Stop it, or choose another folder with --data.',
   })
 

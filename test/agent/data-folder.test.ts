@@ -75,7 +75,7 @@ test('only one of several agents that start at the same time acquires the data f
   expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
-test('a second agent can take over the data folder only once the lease has gone 45 s without renewal, and the first agent then fails to renew it', async () => {
+test('a second agent can take over the data folder only once the lease has gone 45 s without renewal, and the first agent then fails to renew it and to write', async () => {
   const first = await open('a')
   time += 30_000
   await first.renew()
@@ -85,8 +85,22 @@ test('a second agent can take over the data folder only once the lease has gone 
     message: expect.stringContaining('Another agent'),
   })
   time += 1
-  await open('b')
-  await expect(first.renew()).rejects.toMatchObject({ code: 'E_AGENT_DATA' })
+  const second = await open('b')
+  const taken = { code: 'E_AGENT_DATA', message: expect.stringContaining('has taken over') }
+  const refuses = async (): Promise<void> => {
+    for (const doing of [
+      () => first.renew(),
+      () => first.writeProject('p-1', FILE),
+      () => first.writeSource({ from: 'r', replaced: {} }),
+      () => first.addToHistory('p-1', { at: '', version: '', done: [], interruptions: 0 }),
+    ])
+      await expect(doing()).rejects.toMatchObject(taken)
+  }
+  await refuses()
+  // What the second agent has done is unknown to the first one, so it may not go on after the second has ended.
+  await second.release()
+  await refuses()
+  expect([await second.storedProjects(), await second.readSource()]).toEqual([[], undefined])
 })
 
 test('a released data folder is free immediately, and only its holder can release it', async () => {
