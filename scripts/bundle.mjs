@@ -15,6 +15,10 @@ const TOGETHER = [
     name: 'manifest',
     test: /src[\\/](manifest[\\/](?!write|definition[\\/])|base[\\/]yaml[\\/])/,
   },
+  {
+    name: 'review',
+    test: /src[\\/](workflow[\\/](at-ref|manifests|policies|review-settings)|planner[\\/](declarations|match|permissions|resolve)|policy[\\/]|cost[\\/]|service[\\/]tier)/,
+  },
   // This chunk contains nothing that reads manifests or calls the service, because completion may load nothing else.
   {
     name: 'cli',
@@ -54,6 +58,7 @@ async function write({ input, external, target, wholeUndici = false, define = {}
     input,
     platform: 'node',
     external,
+    plugins: [{ name: 'lean', generateBundle: (_options, files) => Object.values(files).forEach(makeLean) }],
     // Use the ES modules of these libraries, so that unused code can be removed and their imports are visible.
     resolve: {
       alias: {
@@ -68,6 +73,8 @@ async function write({ input, external, target, wholeUndici = false, define = {}
         Object.entries(constants).map(([name, value]) => [name, JSON.stringify(value) ?? 'undefined']),
       ),
     },
+    // main.js then contains the version, and loads no file to print it.
+    optimization: { inlineConst: true },
     // An index must not load its whole module.
     treeshake: { moduleSideEffects: (id) => !/[\\/]src[\\/][^?]*\.[tj]s$/.test(id) || id.includes('node_modules') },
   })
@@ -80,6 +87,17 @@ async function write({ input, external, target, wholeUndici = false, define = {}
   })
   await build.close()
   return written.output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []))
+}
+
+/**
+ * Removes what only takes time at start-up: Node decodes text that is not ASCII slowly and stores it in twice the space,
+ * and the bundler imports its helpers even where none is used.
+ */
+function makeLean(chunk) {
+  if (chunk.type !== 'chunk') return
+  chunk.code = chunk.code
+    .replace(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .replace(/\bimport"[^"]*\/rolldown-runtime-[^"]*";/g, '')
 }
 
 /** The current commit, if the tag of the release points to it. */

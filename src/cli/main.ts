@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
-import module from 'node:module'
 import { VERSION } from '../base/version.ts'
 import type { Io } from './setup/io.ts'
+
+// An import of `node:fs`, like `process.stdout`, loads Node's streams, which takes longer than the rest of --version.
+const fs = process.getBuiltinModule('node:fs')
 
 /** Defined only in the single executable, which has no files to read the help from. */
 declare const __ESPALIER_HELP__: Readonly<Record<number, string>> | undefined
@@ -21,30 +22,37 @@ const cachedHelp = ({ isTTY, columns = PIPED }: { isTTY?: boolean; columns?: num
   if (width !== PIPED && width !== WIDE) return undefined
   if (typeof __ESPALIER_HELP__ === 'object') return __ESPALIER_HELP__[width]
   try {
-    return readFileSync(new URL(`help/${width}.txt`, import.meta.url), 'utf8')
+    return fs.readFileSync(new URL(`help/${width}.txt`, import.meta.url), 'utf8')
   } catch {
     return undefined
   }
 }
 
 // If the reader of a pipe goes away (`| head`), no error is printed, and an apply does not stop halfway.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-  })
+const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE') throw error
 }
 
 const args = process.argv.slice(2)
 const isHelp = args.length === 0 || (args.length === 1 && (args[0] === '--help' || args[0] === '-h'))
-const help = isHelp ? cachedHelp(process.stdout) : undefined
-if (help !== undefined) {
-  process.stdout.write(help)
-} else if (args.length === 1 && (args[0] === '--version' || args[0] === 'version')) {
-  process.stdout.write(`${VERSION}\n`)
+if (args.length === 1 && (args[0] === '--version' || args[0] === 'version')) {
+  try {
+    fs.writeSync(1, `${VERSION}\n`)
+  } catch (error) {
+    ignoreClosedPipe(error as NodeJS.ErrnoException)
+  }
 } else {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
+  const help = isHelp ? cachedHelp(process.stdout) : undefined
+  if (help === undefined) await run()
+  else process.stdout.write(help)
+}
+
+/** Everything else is loaded only here, so that --version and --help are fast. */
+async function run(): Promise<void> {
+  const { default: module } = await import('node:module')
   // Node 20 does not have this function.
   ;(module as { enableCompileCache?: () => void }).enableCompileCache?.()
-  // The program is loaded only now, so that --version and --help are fast.
   const { onProcessSignal, systemClock } = await import('../base/index.ts')
   const io: Io = {
     stdout: process.stdout,
