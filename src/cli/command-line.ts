@@ -4,7 +4,7 @@ import { nearest } from '../base/index.ts'
 import { parseDuration } from '../model/index.ts'
 import { type Command, type Entry, type Invocation, STDIN } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
-import { allDescriptions, descriptionOf, isLeaf, nameOf } from './descriptions.ts'
+import { allDescriptions, isLeaf, nameOf } from './descriptions.ts'
 import { COMMON_FLAGS, type Flag, type Flags, usageError } from './setup/flags.ts'
 
 export interface CommandLine {
@@ -46,8 +46,8 @@ export const readCommandLine = async (words: readonly string[]): Promise<Command
   const mistake = (message: string): Error => usageError(message, hint)
   if (entry === undefined || !isLeaf(entry)) throw mistake(await noCommand(words, path))
   const rest = path.names.reduce<readonly string[]>((left, name) => left.toSpliced(left.indexOf(name), 1), words)
-  const flags: Flags = { ...(await descriptionOf(entry)).flags, ...COMMON_FLAGS }
   const command = await entry.load()
+  const flags: Flags = { ...command.flags, ...COMMON_FLAGS }
   const { found, given } = await readFlags(
     rest.map((word) => (word === '-' ? STDIN : word)),
     flags,

@@ -89,8 +89,8 @@ export const standaloneValidators = (): string => {
 }
 
 /**
- * Shortens the code that adds an error, because it occurs hundreds of times, and leaves out the schema path, which
- * nothing reads.
+ * Shortens the code that adds an error, because it occurs hundreds of times, and leaves out the schema's path, the
+ * keyword's value and the invalid value, which nothing reads.
  */
 const shortened = (code: string): string =>
   code
@@ -99,3 +99,5 @@ const shortened = (code: string): string =>
       '(vErrors ??= []).push($1);',
     )
     .replaceAll(/schemaPath:"[^"]*",/g, '')
+    .replaceAll(/,schema:("(\\.|[^"\\])*"|[^{},]+)(?=,parentSchema:)/g, '')
+    .replaceAll(/(,parentSchema:[\w.[\]"]+),data(:\w+)?(?=\};)/g, '$1')

@@ -9,9 +9,7 @@ export interface Refusal {
   readonly message?: string
   /** The invalid key, if the problem is the key itself. */
   readonly propertyName?: string
-  readonly schema: unknown
   readonly parentSchema: JsonSchema
-  readonly data: unknown
 }
 
 export interface Validator {
