@@ -25,7 +25,9 @@ const ENOUGH = 5
 const NEARLY_ALL = 0.95
 const LATER_SHARE = 0.1
 const LATER_MS = 200
-/** Added because timers and clocks are not exact, and a read that is slightly too early has to be repeated. */
+/** Added because timers are not exact, and a read that is slightly too early has to be repeated. Every operation pays it. */
+const READ_SLACK_MS = 15
+/** By how much durations of equal operations may differ. */
 const SLACK_MS = 40
 
 /**
@@ -109,5 +111,5 @@ const whenToRead = (times: readonly number[]): number => {
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
   const middle = at(0.5)
   const latest = middle + Math.max(LATER_MS, middle * LATER_SHARE)
-  return sorted.length < ENOUGH ? latest : Math.min(at(NEARLY_ALL) + SLACK_MS, latest)
+  return sorted.length < ENOUGH ? latest : Math.min(at(NEARLY_ALL) + READ_SLACK_MS, latest)
 }
