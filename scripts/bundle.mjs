@@ -58,7 +58,16 @@ async function write({ input, external, target, wholeUndici = false, define = {}
     input,
     platform: 'node',
     external,
-    plugins: [{ name: 'lean', generateBundle: (_options, files) => Object.values(files).forEach(makeLean) }],
+    plugins: [
+      {
+        name: 'lean',
+        transform: (code) => {
+          if (!code.includes(SEGMENTER)) return null
+          return code.replace(SEGMENTER, 'let segmenter;').replace('segmenter.segment', `(${LAZY}).segment`)
+        },
+        generateBundle: (_options, files) => Object.values(files).forEach(makeLean),
+      },
+    ],
     // Use the ES modules of these libraries, so that unused code can be removed and their imports are visible.
     resolve: {
       alias: {
@@ -88,6 +97,10 @@ async function write({ input, external, target, wholeUndici = false, define = {}
   await build.close()
   return written.output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []))
 }
+
+/** In string-width. Making one loads data of ICU, which output without emoji does not need. */
+const SEGMENTER = 'const segmenter = new Intl.Segmenter();'
+const LAZY = 'segmenter ??= new Intl.Segmenter()'
 
 /**
  * Removes what only takes time at start-up: Node decodes text that is not ASCII slowly and stores it in twice the space,
