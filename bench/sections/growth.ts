@@ -37,7 +37,7 @@ export const growthSection = async ({ runs, quick, built }: Bench): Promise<Sect
   return {
     name: 'Growth',
     about:
-      'Each phase runs in a separate process. Each project has a hundred computes. Memory is the peak during the phase and includes the input of the phase. The last two columns show the increase for each additional compute between the two largest fleets.',
+      'Each phase runs in a separate process. Each project has a hundred computes. Memory is the peak during the phase and includes the input of the phase. The last columns compare the two largest fleets: how much longer the larger one takes, and the increase for each additional compute.',
     rows: PHASES.map((phase) => rowOf(phase, sizes, taken.get(phase) ?? [])),
   }
 }
@@ -59,6 +59,7 @@ const rowOf = (
   const [before, last] = medians.slice(-2)
   if (before === undefined || last === undefined) return row
   const more = last.computes - before.computes
+  row['time, relative to a tenth of the computes'] = last.ms / before.ms
   row['µs per compute'] = ((last.ms - before.ms) * 1_000) / more
   row['KiB per compute'] = ((last.peakMiB - before.peakMiB) * 1_024) / more
   return row
