@@ -1,7 +1,7 @@
 /** What the manifests allow for a single compute that someone wants to delete or interrupt. */
 import { expect, test } from 'vitest'
 import type { ObservedProject, RestartWindow } from '../../src/model/index.ts'
-import { permissionsIn } from '../../src/planner/index.ts'
+import { permissionsIn, safeguardsIn } from '../../src/planner/index.ts'
 import { type DeclaredDocument, desired, world } from './world.ts'
 
 const [project] = world({
@@ -50,4 +50,14 @@ test("a compute's own restart window takes precedence over the document's, and `
 
 test('manifests of another project do not affect the policy', () => {
   expect(permissions({ project: 'other', branches: { main: { protect: true } } }, 'ep-main')).toEqual({})
+})
+
+test('of several documents, the one that declares a compute sets its window, and one suffices to prune', () => {
+  const [live] = world({ a: { primary: { id: 'ep-a' } }, b: {} }).projects
+  const [compute] = live?.computes ?? []
+  if (live === undefined || compute === undefined) throw new Error('no compute')
+  const moved = { branches: { b: { primary: { id: 'ep-a' } } }, prune: true }
+  const both = desired(moved, { branches: { a: {} }, restartWindow: window('01:00') })
+  expect(permissionsIn(both, live)(compute)).toEqual({})
+  expect(safeguardsIn(both, live).prune).toBe(true)
 })

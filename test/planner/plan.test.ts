@@ -319,6 +319,18 @@ describe('order', () => {
     ])
   })
 
+  test('a step that becomes ready lets the ready steps with less impact go first', () => {
+    const branch = { primary: { size: 2 }, replicas: { r: { size: 2 } } }
+    const live = { primary: {}, replicas: [{ name: 'r' }] }
+    const plan = planOf({ branches: { a: branch, b: branch } }, world({ a: live, b: live }))
+    expect(plan.steps.map(({ branch, compute }) => `${branch.name} ${compute.name ?? 'primary'}`)).toEqual([
+      'a r',
+      'b r',
+      'a primary',
+      'b primary',
+    ])
+  })
+
   test('a chain of moves starts at the empty branch', () => {
     const plan = planOf(
       { branches: { a: { primary: 'absent' }, b: { primary: { id: 'ep-1' } }, c: { primary: { id: 'ep-2' } } } },

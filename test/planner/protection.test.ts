@@ -7,6 +7,7 @@ const live = world({
   main: { primary: { id: 'ep-main', size: 1 } },
   restored: { primary: { id: 'ep-restored' } },
   empty: {},
+  guarded: { primary: { id: 'ep-guarded' }, protected: true },
 })
 const PROTECTED = '(`protect: true` at espalier.yaml:2): nothing on it may be'
 
@@ -38,6 +39,11 @@ test.each<readonly [string, DeclaredDocument['branches'], readonly (readonly [st
 test.each<readonly [string, DeclaredDocument['branches'], string]>([
   ['a create on a protected branch', { empty: { protect: true, primary: { size: 1 } } }, 'create'],
   ['an update on a protected branch', { main: { protect: true, primary: { size: 2 } } }, 'update'],
+  [
+    'a move from a branch that the service protects',
+    { guarded: { primary: 'absent' }, empty: { primary: { id: 'ep-guarded' } } },
+    'move',
+  ],
 ])('%s is allowed', (_what, branches, kind) => {
   expect(refusals(planOf({ branches: branches ?? {} }, live))).toEqual([[kind, undefined]])
 })
