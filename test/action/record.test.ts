@@ -67,6 +67,8 @@ test('a move also shows the update that is left if only its first half is applie
   const left = planOf(dev(2), moved).changes.flatMap(digestsOf)
   expect(left).toHaveLength(1)
   expect([...shown.keys()]).toEqual(expect.arrayContaining(left))
+  const { changes } = planOf({ branches: { main: { primary: 'absent' } } }, live)
+  expect(nextRecord(ABOUT, changes, 100, undefined).shown.size).toBe(1)
 })
 
 test('of what is no longer shown, only the newest 200 digests are kept', () => {
@@ -78,6 +80,7 @@ test('of what is no longer shown, only the newest 200 digests are kept', () => {
 test('each control plane has its own name in records', () => {
   const of = (sandbox: string, baseUrl: string) => planeOf({ inputs: { sandbox, baseUrl } } as never)
   expect(of('seed.yaml', '')).toBe('sandbox')
+  expect(of('', '')).toMatch(/^[0-9a-f]{16}$/)
   expect(of('', '')).toBe(of('', DEFAULT_BASE_URL))
   expect(of('', 'https://api.example/v2')).not.toBe(of('', ''))
 })

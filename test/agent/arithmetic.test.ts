@@ -236,6 +236,13 @@ describe('wakes', () => {
     ['not missed if its work is done', undefined, false, agent, false],
     ['not missed while it is open', undefined, true, { ...agent, now: 199 }, false],
     ['missed for lack of time', 'too-little-time', true, agent, false],
+    [
+      'missed for lack of time if the agent started as it opened',
+      'too-little-time',
+      true,
+      { ...agent, runningSince: 100 },
+      false,
+    ],
     ['missed because a step failed', 'failed', true, agent, true],
     ['missed because the manifests could not be fetched', 'failed', true, { ...agent, isUnusable: true }, false],
     ['missed because the project is suspended', 'suspended', true, { ...agent, isSuspended: true }, true],

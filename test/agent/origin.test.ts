@@ -100,6 +100,8 @@ describe('a live compute that differs when it is first read', () => {
     expect(origin(adopted(first, first))).toBe('introduced')
     expect(origin(refresh(adopted(first, first), { want: '4', live: '1' }))).toBe('introduced')
     expect(origin(adopted(refresh(first, { want: '2', live: '3' }), first))).toBe('drift')
+    const drift = refresh(refresh(undefined, { want: '2', live: '2' }), { want: '2', live: '3' })
+    expect(origin(adopted(drift, drift))).toBe('drift')
   })
 
   test('it is introduced if the agent created it, even if a commit came first', () => {

@@ -21,15 +21,19 @@ const recordOf = (wanted: Desired, observed: Observed, before?: ProjectRecord) =
   return refreshed(before, { facts, program: '1', manifests: 'a', rules: [], newestBranch: '', created: new Set() })
 }
 
+interface More {
+  readonly mayInterrupt?: boolean
+  /** Whether drift was seen long enough. */
+  readonly isSeen?: boolean
+  readonly outcome?: PolicyResult['outcome']
+}
+
 const round = (
   wanted: Desired,
   observed: Observed,
   record: ProjectRecord,
   policy: Partial<AgentPolicy> = {},
-  {
-    mayInterrupt = true,
-    outcome,
-  }: { readonly mayInterrupt?: boolean; readonly outcome?: PolicyResult['outcome'] } = {},
+  { mayInterrupt = true, isSeen = true, outcome }: More = {},
 ): Round =>
   decideRound({
     plan: (select) => ({
@@ -40,7 +44,7 @@ const round = (
       record,
       refusals: [],
       reverts: [],
-      sightings: Object.fromEntries(Object.keys(record.entries).map((key) => [key, CONFIRMED])),
+      sightings: Object.fromEntries(isSeen ? Object.keys(record.entries).map((key) => [key, CONFIRMED]) : []),
     },
     situation: {
       policy: { ...EVERYTHING, ...policy },
@@ -121,9 +125,7 @@ test('a commit is applied without touching drift of the same compute', () => {
   expect(status).toMatchObject({ state: 'Progressing' })
 })
 
-test.each<
-  [string, Parameters<typeof round>[4], steps: readonly string[], verdicts: readonly string[], exhausted: number]
->([
+test.each<[string, More, steps: readonly string[], verdicts: readonly string[], exhausted: number]>([
   ['runs', {}, ['create', 'update'], ['run', 'run'], 0],
   ['of a plan with a warning runs', { outcome: 'warned' }, ['create', 'update'], ['run', 'run'], 0],
   ['of a denied plan is skipped', { outcome: 'denied' }, ['create', 'update'], ['skip', 'skip'], 0],
@@ -136,4 +138,14 @@ test.each<
   expect(decided.plan.steps.map(({ kind }) => kind).toSorted()).toEqual(kinds)
   expect([...decided.steps.values()].map(({ action }) => action).toSorted()).toEqual(actions)
   expect(decided.exhausted).toHaveLength(exhausted)
+})
+
+test.each([
+  [true, 'plan'],
+  [false, 'hold'],
+])('drift that was seen long enough (%s) has the verdict %s', (isSeen, action) => {
+  const wanted = desired({ branches: { main: { primary: { scaleToZero: 0 } } } })
+  const drifted = world({ main: { primary: { scaleToZero: 600 } } })
+  const record = recordOf(wanted, drifted, recordOf(wanted, world(live(1))))
+  expect([...round(wanted, drifted, record, {}, { isSeen }).verdicts.values()]).toMatchObject([{ action }])
 })
