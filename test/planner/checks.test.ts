@@ -98,7 +98,8 @@ describe('a declared name', () => {
   })
 })
 
-test('a missing primary is not mistaken for a renamed replica', () => {
-  const live = world({ main: { replicas: [{ id: 'ep-r', name: 'r' }] } })
+test.each(['r', undefined])('a missing primary is not mistaken for a replica that is named %s', (name) => {
+  const live = world({ main: { replicas: [{ id: 'ep-r', ...(name === undefined ? {} : { name }) }] } })
   expect(problemsIn(resultOf({ main: { primary: {} } }, live))).toEqual([])
+  expect(planOf({ branches: { main: { primary: {} } } }, live).changes.map(({ kind }) => kind)).toEqual(['create'])
 })

@@ -317,6 +317,8 @@ describe('order', () => {
       ['update', 'read_write'],
       ['delete', 'y'],
     ])
+    // The default branch keeps its primary.
+    expect(plan.warnings.map(({ code }) => code)).not.toContain('W_DEFAULT_BRANCH')
   })
 
   test('a step that becomes ready lets the ready steps with less impact go first', () => {
@@ -329,6 +331,33 @@ describe('order', () => {
       'a primary',
       'b primary',
     ])
+  })
+
+  test('steps are numbered in their change, and name the operations that they start and the rule that decides', () => {
+    const { steps } = planOf(
+      {
+        branches: {
+          main: { primary: { scaleToZero: 600, size: 2 }, replicas: { new: {} } },
+          from: { primary: 'absent' },
+          to: { primary: { id: 'ep-m' } },
+          dev: {},
+        },
+        prune: true,
+      },
+      world({
+        main: { primary: {} },
+        from: { primary: { id: 'ep-m' } },
+        to: {},
+        dev: { replicas: [{ name: 'old', state: 'idle' }] },
+      }),
+    )
+    expect(steps.map(({ id, kind, actions }) => `${kind}#${id.split('#')[1]} ${actions.join()}`)).toEqual([
+      'create#1 start_compute',
+      'update#1 apply_config',
+      'move#1 ',
+      'delete#1 ',
+    ])
+    expect(steps[1]?.rule).toContain('a change of the size')
   })
 
   test('a chain of moves starts at the empty branch', () => {
