@@ -192,6 +192,19 @@ describe('requests whose responses are lost', () => {
     expect(api.sent).toHaveLength(2)
   })
 
+  test('a replica of the same name on another branch is not mistaken for the created one', async () => {
+    const other = compute('ep-other', { type: 'read_only', branchId: 'br-dev', attributes: { name: 'r' } })
+    const api = fakeApi({
+      onSend: (attempt, { method }, perform) => {
+        if (attempt > 1) return perform()
+        api.computes.set(other.id, other)
+        throw lost(method)
+      },
+    })
+    const outcome = await apply({ plan: planWith(step('s', creating)), api })
+    expect(outcome.steps).toMatchObject([{ status: 'done', computeId: 'ep-made-1' }])
+  })
+
   test.each([
     ['a create that took effect is not', step('s', creating), true, 1],
     ['a create that never arrived is', step('s', creating), false, 2],
