@@ -82,7 +82,7 @@ export const openWorld = async (parts: WorldParts) => {
         })
   /** Call for each request about a project. */
   const noteRequest = startBackground(world, parts.background ?? true)
-  scaleToZero(world, (id) => computes.activity(id))
+  scaleToZero(world, (id) => computes.activity?.(id))
   enforceDeadlines(world)
   const setLoad = startAutoscaling(world, computes, toSpec, log)
   followMoves(world, computes, toSpec, log)

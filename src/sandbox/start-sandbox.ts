@@ -150,7 +150,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
             (put) => ({ put }),
           ),
     )
-    computes.prune()
+    computes.prune?.()
     opened?.begin(() => world.tables.dump())
     opened?.storeKey(apiKey)
     if (seed !== undefined) opened?.storeSeedDigest(seedDigest)

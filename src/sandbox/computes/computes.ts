@@ -95,8 +95,8 @@ export interface RestoreWork {
 }
 
 /**
- * The functions start work. The promise that a function returns settles when the work is done. `undefined` means that
- * there is no work to do. All calls are idempotent. Calls for the same compute run one after the other.
+ * The functions start work. The promise that a function returns settles when the work is done. `undefined`, or no such
+ * function, means that there is no work to do. All calls are idempotent. Calls for the same compute run one after the other.
  */
 export interface Computes {
   readonly kind: 'postgres' | 'simulated'
@@ -105,32 +105,32 @@ export interface Computes {
   /** The available major versions of Postgres. */
   readonly versions: readonly number[]
   /** Creates a branch with the current data of its source, or without data. */
-  addBranch(id: string, source: BranchSource | undefined): Promise<void> | undefined
+  addBranch?(id: string, source: BranchSource | undefined): Promise<void> | undefined
   /**
    * Replaces the data of a branch with the current data of another branch. If `preserveAs` is given, the branch with
    * this id receives the old data. The computes of the branch are stopped, and the next connection starts them again.
    */
-  restoreBranch(id: string, work: RestoreWork): Promise<void> | undefined
-  removeBranch(id: string): Promise<void> | undefined
-  start(spec: ComputeSpec): Promise<void> | undefined
+  restoreBranch?(id: string, work: RestoreWork): Promise<void> | undefined
+  removeBranch?(id: string): Promise<void> | undefined
+  start?(spec: ComputeSpec): Promise<void> | undefined
   /** Stops a compute. Its connections end with SQLSTATE 57P01. */
   stop(id: string): Promise<void> | undefined
   /**
    * Checks that the data is available and that the compute can start. An idle primary runs only for the check, unless a
    * client needs it in the meantime. Then the promise resolves with `SKIPPED`, as it does for an idle replica.
    */
-  check(spec: ComputeSpec): Promise<typeof SKIPPED | undefined> | undefined
+  check?(spec: ComputeSpec): Promise<typeof SKIPPED | undefined> | undefined
   /** Restarts a compute, unless it is already running with this spec. */
   restart(spec: ComputeSpec): Promise<void> | undefined
   /** Applies the settings that can be changed without a restart. */
-  configure(spec: ComputeSpec): Promise<void> | undefined
+  configure?(spec: ComputeSpec): Promise<void> | undefined
   /** Applies the current size of a spec to a running compute, without a restart. */
-  resize(spec: ComputeSpec): Promise<void> | undefined
+  resize?(spec: ComputeSpec): Promise<void> | undefined
   /** Call when the compute is deleted. */
   forget(id: string): Promise<void> | undefined
   /** Forgets the computes that were deleted just before the sandbox was killed. */
-  prune(): void
-  activity(id: string): Promise<Activity> | undefined
+  prune?(): void
+  activity?(id: string): Promise<Activity> | undefined
   /** Opens a connection for the sandbox itself. Starts the compute if it is idle. */
   connect(id: string, login: Login | undefined): Promise<ConnectionInfo>
   disconnect(connectionId: string): void
@@ -140,24 +140,24 @@ export interface Computes {
    * Reads the roles and databases of a branch. Returns `undefined` if its primary is not running. While the primary is
    * stopping or restarting, waits for it. @throws {ConnectionError} if it does not respond after 10 seconds.
    */
-  readCatalog(branchId: string): Promise<LiveCatalog | undefined> | undefined
+  readCatalog?(branchId: string): Promise<LiveCatalog | undefined> | undefined
   /**
    * The output of `pg_dump --schema-only`, or `undefined` for a simulated compute. Starts the compute if it is idle.
    */
-  dumpSchema(id: string, login: Login): Promise<string> | undefined
+  dumpSchema?(id: string, login: Login): Promise<string> | undefined
   /**
    * The port on 127.0.0.1 for an address that a client gave: either a host name whose first label is the id of a
    * compute, or 127.0.0.1 and a compute's port. Clients are connected to this port and never to the host itself.
    */
-  portOf(address: { readonly host: string; readonly port: number }): Promise<number | undefined> | undefined
+  portOf?(address: { readonly host: string; readonly port: number }): Promise<number | undefined> | undefined
   /** Runs statements in a new session. @param begin the BEGIN of a transaction around them. @throws Postgres' error. */
-  runSql(
+  runSql?(
     at: Login & { readonly port: number },
     statements: readonly Statement[],
     begin: string | undefined,
   ): Promise<readonly StatementResult[]> | undefined
   /** The address at which clients connect to a compute, or `undefined` if the compute is simulated. */
-  address(id: string): Promise<ComputeAddress> | undefined
+  address?(id: string): Promise<ComputeAddress> | undefined
   close(): Promise<void>
 }
 

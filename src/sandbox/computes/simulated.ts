@@ -15,18 +15,9 @@ export const simulatedComputes = (gate: Gate): Computes => {
     kind: 'simulated',
     versions: VERSIONS,
     description: 'simulated, with states and times but without SQL',
-    addBranch: () => undefined,
-    restoreBranch: () => undefined,
-    removeBranch: () => undefined,
-    start: () => undefined,
-    check: () => undefined,
     stop: drop,
     restart: ({ id }) => drop(id),
-    configure: () => undefined,
-    resize: () => undefined,
     forget: drop,
-    prune: () => undefined,
-    activity: () => undefined,
     connect: async (id) => {
       const { maxConnections } = await gate.reach(id)
       const open = log.list().filter(({ computeId, closedAt }) => computeId === id && closedAt === undefined)
@@ -37,11 +28,6 @@ export const simulatedComputes = (gate: Gate): Computes => {
     },
     disconnect: (id) => log.close(id),
     connections: () => log.list(),
-    readCatalog: () => undefined,
-    dumpSchema: () => undefined,
-    portOf: () => undefined,
-    runSql: () => undefined,
-    address: () => undefined,
     close: async () => undefined,
   }
 }

@@ -114,7 +114,7 @@ const reachable = async (
 ): Promise<ReachableCompute> => {
   const { project, branches } = world.project(compute.projectId)
   const branch = branches.get(compute.branchId)
-  const address = await computes.address(compute.id)
+  const address = await computes.address?.(compute.id)
   const login = defaultLogin(branch)
   const uris =
     address === undefined || login === undefined ? undefined : await connectionTo(compute, project, computes, login)

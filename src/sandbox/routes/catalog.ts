@@ -224,7 +224,7 @@ export const schemaRoutes = (api: Hono, world: World, computes: Computes): void 
     const login = { user, password: passwordOf(findRole(world, at, user)), database }
     const compute = primaryOf(world.project(project), branch.id)
     if (compute === undefined) throw new ApiError(422, `the branch ${branch.name} has no read_write endpoint`)
-    const text = await orApiError(computes.dumpSchema(compute.id, login))
+    const text = await orApiError(computes.dumpSchema?.(compute.id, login))
     if (text !== undefined) return text
     throw new ApiError(501, 'the sandbox simulates this compute, so its databases have no schema', NOT_HERE)
   }

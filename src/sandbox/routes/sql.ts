@@ -34,12 +34,12 @@ export const sqlRoute = (app: Hono, computes: Computes): void => {
     const statements = 'queries' in requested ? requested.queries : [requested]
     const begin = 'queries' in requested ? beginOf(context) : undefined
     const { host, port, ...login } = readTarget(context.req.header('neon-connection-string'))
-    const target = await computes.portOf({ host, port })
+    const target = await computes.portOf?.({ host, port })
     if (computes.kind === 'simulated')
       throw new ApiError(501, 'the sandbox simulates its computes, so it cannot run SQL')
     if (target === undefined) throw new ApiError(400, `this sandbox has no compute at ${host}:${port}`)
     try {
-      const results = (await computes.runSql({ ...login, port: target }, statements, begin)) ?? []
+      const results = (await computes.runSql?.({ ...login, port: target }, statements, begin)) ?? []
       const isArray = context.req.header('neon-array-mode') === 'true'
       const shown = results.map((result) => ({ ...result, rowAsArray: isArray, rows: rowsOf(result, isArray) }))
       return context.json('queries' in requested ? { results: shown } : (shown[0] ?? {}))
@@ -130,7 +130,7 @@ const target = async ({ url }: IncomingMessage, computes: Computes): Promise<num
   const { pathname, searchParams } = new URL(url ?? '/', 'http://localhost')
   const [, host, port] = /^(.+?)(?::(\d+))?$/.exec(searchParams.get('address') ?? '') ?? []
   if (pathname !== PATH || host === undefined) return undefined
-  return computes.portOf({ host, port: Number(port ?? 0) })
+  return computes.portOf?.({ host, port: Number(port ?? 0) })
 }
 
 const reject = (socket: Duplex): void =>

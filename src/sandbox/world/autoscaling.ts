@@ -63,7 +63,7 @@ export const startAutoscaling = (
     const known = setLoads.get(id) ?? (computes.kind === 'simulated' ? 0 : undefined)
     if (known === undefined) {
       // A compute that does not respond is stopping or busy, so measure it again later.
-      void computes.activity(id)?.then(
+      void computes.activity?.(id)?.then(
         ({ load }) => note(id, own, load),
         () => note(id, own),
       )
@@ -101,7 +101,7 @@ export const startAutoscaling = (
     world.usage.note(compute, cu)
     const line = `size  ${compute.id}  ${compute.projectId}  ${cu} CU  ${ramGb(cu)} GB RAM  load ${load.toFixed(2)}`
     log(line)
-    void computes.resize(specOf(compute))?.catch(() => log(`${line}  the cache size could not be changed`))
+    void computes.resize?.(specOf(compute))?.catch(() => log(`${line}  the cache size could not be changed`))
   }
 
   world.watch({

@@ -58,7 +58,7 @@ export const refreshCatalog = async (
   if (before === undefined || before.changes !== undefined) return
   let found: LiveCatalog | undefined
   try {
-    found = await computes.readCatalog(branchId)
+    found = await computes.readCatalog?.(branchId)
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error
     if (writes) throw new ApiError(423, `the read_write endpoint is not accepting connections: ${error.message}`)
@@ -138,7 +138,7 @@ export const connectionTo = async (
   computes: Computes,
   login: Login,
 ): Promise<Connection> => {
-  const address = await computes.address(compute.id)
+  const address = await computes.address?.(compute.id)
   if (address === undefined) {
     return {
       uri: uriOf(login, hostOf(compute, project), '?sslmode=require'),

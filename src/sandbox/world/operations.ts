@@ -166,25 +166,25 @@ export const beginOperation = (
   switch (operation.action) {
     case 'create_branch':
       return operation.restore === undefined
-        ? computes.addBranch(operation.branchId, sourceOf(operation, tables))
-        : computes.restoreBranch(operation.branchId, { id: operation.id, ...operation.restore })
+        ? computes.addBranch?.(operation.branchId, sourceOf(operation, tables))
+        : computes.restoreBranch?.(operation.branchId, { id: operation.id, ...operation.restore })
     case 'delete_timeline':
-      return computes.removeBranch(operation.branchId)
+      return computes.removeBranch?.(operation.branchId)
     case 'delete_tenant':
       return removeAll(operation, tables, computes)
     case 'start_compute':
-      return compute === undefined ? undefined : computes.start(specOf(compute))
+      return compute === undefined ? undefined : computes.start?.(specOf(compute))
     case CHECK:
-      return compute === undefined ? undefined : computes.check(specOf(compute))
+      return compute === undefined ? undefined : computes.check?.(specOf(compute))
     case 'suspend_compute':
       return compute === undefined ? computes.forget(operation.computeId ?? '') : computes.stop(compute.id)
     case 'apply_config':
       if (compute === undefined) return undefined
       if (compute.state === 'active') {
-        return operation.restarts === true ? computes.restart(specOf(compute)) : computes.configure(specOf(compute))
+        return operation.restarts === true ? computes.restart(specOf(compute)) : computes.configure?.(specOf(compute))
       }
       // An idle compute is started to apply its new configuration, then suspended (public OpenAPI, update example).
-      return computes.start(specOf(compute))
+      return computes.start?.(specOf(compute))
     default:
       return undefined
   }
@@ -199,7 +199,7 @@ const sourceOf = ({ projectId, branchId }: OperationRecord, tables: Tables): Bra
 /** Deletes the data of all branches of a project. The records of the branches are kept, but clients cannot see them. */
 const removeAll = ({ projectId }: OperationRecord, tables: Tables, computes: Computes): Promise<void> | undefined => {
   const branches = [...(tables.projects.get(projectId)?.branches.keys() ?? [])]
-  const removals = branches.flatMap((id) => computes.removeBranch(id) ?? [])
+  const removals = branches.flatMap((id) => computes.removeBranch?.(id) ?? [])
   return removals.length === 0 ? undefined : Promise.all(removals).then(() => undefined)
 }
 
