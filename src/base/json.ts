@@ -2,9 +2,7 @@
 export const canonicalJson = (value: unknown): string => JSON.stringify(value, sortKeys)
 
 const sortKeys = (_key: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value
+  isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
 
 /** A leaf in which two JSON values differ. A side without that leaf is `undefined`. */
 export interface Difference {
@@ -22,7 +20,7 @@ export const differences = (before: unknown, after: unknown, path = ''): readonl
       differences(before[index], after[index], `${path}[${index}]`),
     ).flat()
   }
-  if (isObject(before) && isObject(after)) {
+  if (isRecord(before) && isRecord(after)) {
     return Object.keys({ ...before, ...after }).flatMap((key) =>
       differences(ownOf(before, key), ownOf(after, key), path === '' ? key : `${path}.${key}`),
     )
@@ -30,7 +28,8 @@ export const differences = (before: unknown, after: unknown, path = ''): readonl
   return [{ path, before, after }]
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** Whether the value is an object, but not a list. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const ownOf = (object: Readonly<Record<string, unknown>>, key: string): unknown =>

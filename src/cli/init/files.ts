@@ -1,7 +1,7 @@
 /** The workflows that `init` writes. They are the examples, adapted to the repository and to this release. */
 
 import { applyEdits, getNodeValue, modify, type ParseError, parseTree } from 'jsonc-parser'
-import { git } from '../../base/index.ts'
+import { git, isRecord } from '../../base/index.ts'
 import { RELEASE_COMMIT } from '../../base/version.ts'
 import { REPOSITORY } from '../../model/index.ts'
 import files from './generated/workflows.json' with { type: 'json' }
@@ -83,6 +83,3 @@ const edited = (text: string, insertionFor: (root: Readonly<Record<string, unkno
   if ('why' in wanted) return wanted
   return { text: applyEdits(start, modify(start, wanted.path, wanted.value, { formattingOptions: FORMAT })) }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../base/index.ts'
+import { isRecord, type JsonSchema } from '../../base/index.ts'
 
 /**
  * Adds keywords that yaml-language-server understands and validators ignore. Without them, an editor offers
@@ -6,18 +6,15 @@ import type { JsonSchema } from '../../base/index.ts'
  */
 export const forEditors = (schema: JsonSchema): JsonSchema =>
   JSON.parse(JSON.stringify(schema), (_key, value: unknown) =>
-    isSchema(value) ? { ...value, ...valuesOffered(value), ...messages(value) } : value,
+    isRecord(value) ? { ...value, ...valuesOffered(value), ...messages(value) } : value,
   ) as JsonSchema
-
-const isSchema = (value: unknown): value is JsonSchema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const valuesOffered = ({ examples, else: plain }: JsonSchema): JsonSchema => {
   if (!Array.isArray(examples)) return {}
   const given = examples as readonly unknown[]
   const isCollection = (one: unknown): boolean => typeof one === 'object'
   const collections = given.filter(isCollection)
-  const values = isSchema(plain) && Array.isArray(plain.enum) ? plain.enum : given.filter((one) => !isCollection(one))
+  const values = isRecord(plain) && Array.isArray(plain.enum) ? plain.enum : given.filter((one) => !isCollection(one))
   return {
     // A key with the value `undefined` is not part of the JSON.
     examples: values.length === 0 ? undefined : values,
@@ -27,7 +24,7 @@ const valuesOffered = ({ examples, else: plain }: JsonSchema): JsonSchema => {
 
 const messages = ({ pattern, description, else: plain }: JsonSchema): JsonSchema => ({
   ...(pattern !== undefined && description !== undefined && { patternErrorMessage: description }),
-  ...(isSchema(plain) &&
+  ...(isRecord(plain) &&
     plain.const === 'absent' && {
       else: { ...plain, errorMessage: 'Write attributes such as `size: 1` on the lines below, or `absent`.' },
     }),
@@ -36,7 +33,7 @@ const messages = ({ pattern, description, else: plain }: JsonSchema): JsonSchema
 /** `{ min: 1, max: 8 }`. */
 const labelOf = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(labelOf).join(', ')}]`
-  if (!isSchema(value)) return String(value)
+  if (!isRecord(value)) return String(value)
   return `{ ${Object.entries(value)
     .map(([key, one]) => `${key}: ${labelOf(one)}`)
     .join(', ')} }`

@@ -1,5 +1,5 @@
 /** The table of live computes, which shows whether each compute matches the manifests. */
-import { compare, counted, formatUtc, groupBy, plainText } from '../../base/index.ts'
+import { compare, counted, formatUtc, groupBy, isRecord, plainText } from '../../base/index.ts'
 import {
   byBranch,
   computeTitle,
@@ -74,11 +74,7 @@ const syncBy = (plan: Plan): ((compute: string, project: string) => Sync) => {
  */
 const settingNames = (settings: WireSettings = {}): readonly string[] =>
   Object.entries(settings)
-    .flatMap(([field, value]) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? Object.keys(value).map((name) => `${field}.${name}`)
-        : [field],
-    )
+    .flatMap(([field, value]) => (isRecord(value) ? Object.keys(value).map((name) => `${field}.${name}`) : field))
     .sort()
 
 const statusOf = (

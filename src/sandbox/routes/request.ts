@@ -3,6 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { routePath } from 'hono/route'
 import { z } from 'zod'
+import { isRecord } from '../../base/index.ts'
 import { issueAt } from '../../base/issue-text.ts'
 import { ApiError, id } from '../world/requests.ts'
 
@@ -85,15 +86,12 @@ const unknownFields = (given: unknown, read: unknown, at = ''): readonly string[
   if (Array.isArray(given)) {
     return Array.isArray(read) ? given.flatMap((item, index) => unknownFields(item, read[index], `${at}[]`)) : []
   }
-  if (!isObject(given) || !isObject(read)) return []
+  if (!isRecord(given) || !isRecord(read)) return []
   return Object.entries(given).flatMap(([name, value]) => {
     const path = at === '' ? name : `${at}.${name}`
     return Object.hasOwn(read, name) ? unknownFields(value, read[name], path) : [path]
   })
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 // Schemas for query parameters (public OpenAPI).
 
