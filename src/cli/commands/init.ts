@@ -7,7 +7,6 @@ import {
   EspalierError,
   EXIT,
   fileProblem,
-  git,
   makeFolder,
   plainText,
   readIfExists,
@@ -17,7 +16,7 @@ import { manifestSchema } from '../../manifest/index.ts'
 import { schemaAddress } from '../../model/index.ts'
 import { DEFAULT_PATHS, matchingProjects, POLICY_FILES } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
-import { POLICY_EXAMPLE, SCHEMA_FILE, withExtension, withSchema, workflowsFor } from '../init/files.ts'
+import { askGit, POLICY_EXAMPLE, SCHEMA_FILE, withExtension, withSchema, workflowsFor } from '../init/files.ts'
 import { withReadApi } from '../setup/connect.ts'
 import { CONNECTION_FLAGS, text, toggle, usageError } from '../setup/flags.ts'
 import {
@@ -229,15 +228,10 @@ const writeWorkflows = async (io: Io): Promise<boolean> => {
 }
 
 const noWorkflows = async (io: Io): Promise<string | undefined> => {
-  const ask = async (...args: readonly string[]): Promise<string | undefined> =>
-    git(io.cwd, args).then(
-      (answer) => answer.toString().trim(),
-      () => undefined,
-    )
-  const folder = await ask('rev-parse', '--show-prefix')
+  const folder = await askGit(io.cwd, 'rev-parse', '--show-prefix')
   if (folder === undefined) return 'this is not a git repository'
   if (folder !== '') return 'workflows must be in the root of the repository, so run `espalier init` there'
-  const remotes = (await ask('remote', '-v')) ?? ''
+  const remotes = (await askGit(io.cwd, 'remote', '-v')) ?? ''
   return remotes === '' || remotes.includes('github') ? undefined : 'no remote of this repository is on GitHub'
 }
 

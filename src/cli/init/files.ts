@@ -31,14 +31,16 @@ const onBranch = (text: string, branch: string): string =>
 
 /** The default branch of the remote, or the current branch if the remote's default branch is not known. */
 const defaultBranch = async (cwd: string): Promise<string> => {
-  const ask = (...args: readonly string[]): Promise<string> =>
-    git(cwd, args).then(
-      (answer) => answer.toString().trim(),
-      () => '',
-    )
-  const remote = await ask('symbolic-ref', '--short', 'refs/remotes/origin/HEAD')
-  return remote.replace(/^origin\//, '') || (await ask('symbolic-ref', '--short', 'HEAD')) || 'main'
+  const remote = await askGit(cwd, 'symbolic-ref', '--short', 'refs/remotes/origin/HEAD')
+  return remote?.replace(/^origin\//, '') || (await askGit(cwd, 'symbolic-ref', '--short', 'HEAD')) || 'main'
 }
+
+/** What git prints, or `undefined` if it fails. */
+export const askGit = (cwd: string, ...args: readonly string[]): Promise<string | undefined> =>
+  git(cwd, args).then(
+    (answer) => answer.toString().trim(),
+    () => undefined,
+  )
 
 // Edits the settings of VS Code and compatible editors, so that they complete and check manifests during typing.
 
