@@ -14,7 +14,7 @@ export { agentAdoption, agentProjectDetail, agentStatusTable } from './terminal/
 export { costTable } from './terminal/cost.ts'
 export { terminalDiagnostics } from './terminal/diagnostics.ts'
 export { terminalDrift } from './terminal/drift.ts'
-export { eventLine, newsFilter } from './terminal/events.ts'
+export { eventLine, isNotStarted, newsFilter } from './terminal/events.ts'
 export { applyLog } from './terminal/log.ts'
 export { consoleStatus, operationsTable, STATUS_WORDS } from './terminal/operations.ts'
 export { openSteps, terminalOutcome } from './terminal/outcome.ts'

@@ -1,14 +1,7 @@
 import { EspalierError, EXIT, plainJson } from '../../base/index.ts'
-import {
-  type ApplyEvent,
-  exitCodeOf,
-  hasErrors,
-  isEmptyPlan,
-  type Outcome,
-  type StepStatus,
-} from '../../model/index.ts'
+import { type ApplyEvent, exitCodeOf, hasErrors, isEmptyPlan, type Outcome } from '../../model/index.ts'
 import type { PlanRun } from '../../report/html/index.ts'
-import { terminalOutcome, terminalPlan } from '../../report/index.ts'
+import { isNotStarted, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   allowed,
   apply,
@@ -44,7 +37,7 @@ import { readManifests } from '../setup/manifests.ts'
 import { completeCommands, isPlanPath } from '../setup/suggested-commands.ts'
 import { askConsent, requireTerminal } from '../terminal/ask.ts'
 import { readingLine } from '../terminal/bottom-lines.ts'
-import { openPageOf, PAGE_FRAME, type WritePage } from '../terminal/page-file.ts'
+import { openPageOf, type WritePage } from '../terminal/page-file.ts'
 import { type Progress, progressOf } from '../terminal/progress.ts'
 import { printNote, reportLeftOut, reportProblems } from '../terminal/report-problems.ts'
 import { print, styleOf } from '../terminal/terminal.ts'
@@ -162,12 +155,10 @@ const invocationOf = (
 const afterSteps = (flags: ApplyFlags, { steps }: Outcome): ApplyFlags => {
   const { invocation, paths } = flags
   const { values } = invocation
-  const isUnchanged = steps.every(({ status }) => NOT_SENT.has(status))
+  const isUnchanged = steps.every(({ status }) => isNotStarted(status))
   if (isUnchanged || !isPlanPath(paths[0] ?? '') || !Array.isArray(values.paths)) return flags
   return { ...flags, invocation: { ...invocation, values: { ...values, paths: values.paths.slice(1) } } }
 }
-
-const NOT_SENT: ReadonlySet<StepStatus> = new Set(['not-allowed', 'scheduled', 'skipped'])
 
 const withCompleteHint = ({ code, message, hint = '', exitCode, cause }: EspalierError, { invocation }: ApplyFlags) =>
   new EspalierError(code, message, { hint: completeCommands(hint, invocation) || undefined, exitCode, cause })
@@ -252,9 +243,7 @@ const NO_PROGRESS: Progress = { report: () => undefined, end: () => undefined }
 
 /** A page that cannot be written causes only a warning, because the changes have already been made. */
 const writeReport = async (write: WritePage, { plan, observed }: PlannedApply, run: PlanRun, io: Io): Promise<void> => {
-  // This is loaded only on demand, because it needs an HTML library.
-  const { planPage } = await import('../../report/html/index.ts')
-  await write(planPage(plan, { ...PAGE_FRAME, observed, run })).catch((error: unknown) => {
+  await write(({ planPage }, frame) => planPage(plan, { ...frame, observed, run })).catch((error: unknown) => {
     if (!(error instanceof EspalierError)) throw error
     print(`warning  ${error.code}  ${error.message}`, io.stderr)
   })

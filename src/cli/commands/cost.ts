@@ -10,7 +10,7 @@ import { CONNECTION_FLAGS, formatFlag, HTML_FLAG, PATHS, text, usageError } from
 import type { Io } from '../setup/io.ts'
 import { checkGlobs, liveProjects } from '../setup/live-projects.ts'
 import { readManifests } from '../setup/manifests.ts'
-import { openPageOf, PAGE_FRAME } from '../terminal/page-file.ts'
+import { openPageOf } from '../terminal/page-file.ts'
 import { printProblems } from '../terminal/report-problems.ts'
 import { print, tableStyle } from '../terminal/terminal.ts'
 
@@ -59,10 +59,7 @@ export const costCommand = commandOf(DESCRIPTION, async (flags, io) => {
   // If no project could be read, showing a total of 0 would be misleading.
   if (observed.projects.length > 0 || unread.length === 0) {
     print(textOf(report, flags, io), io.stdout)
-    if (page !== undefined) {
-      const { costPage } = await import('../../report/html/index.ts')
-      await page(costPage(report, PAGE_FRAME))
-    }
+    await page?.(({ costPage }, frame) => costPage(report, frame))
   }
   printProblems(
     unread.flatMap(({ diagnostics }) => diagnostics),

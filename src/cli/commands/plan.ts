@@ -40,7 +40,7 @@ import {
 import { type Io, timeOf } from '../setup/io.ts'
 import { readManifests } from '../setup/manifests.ts'
 import { completeCommands, isPlanPath } from '../setup/suggested-commands.ts'
-import { openPageOf, PAGE_FRAME } from '../terminal/page-file.ts'
+import { openPageOf } from '../terminal/page-file.ts'
 import { printNote, printProblems, reportLeftOut, reportProblems } from '../terminal/report-problems.ts'
 import { print, styleOf } from '../terminal/terminal.ts'
 
@@ -115,9 +115,14 @@ export const planCommand = commandOf(DESCRIPTION, async (flags, io) => {
   const since = base && comparison && { ...base, origin: comparison.origin }
   print(render(plan, planned, flags, since, io), io.stdout)
   if (flags.out !== undefined) await save(flags.out, planned, flags, io)
-  await page?.(await htmlPage(plan, planned, flags, since, io))
+  const { observed } = planned
+  const { takenAt } = observed
+  await page?.(({ planPage }, frame) => {
+    const age = flags.live && ageOf(takenAt, io.clock.date())
+    return planPage(plan, { ...frame, observed, takenAt, ...defined({ age, since }) })
+  })
   printNote(selectionNote(plan), flags, io)
-  if (flags.detail === true) printNote(unknownSettlement(planned.observed.projects), flags, io)
+  if (flags.detail === true) printNote(unknownSettlement(observed.projects), flags, io)
   const isComplete = reportLeftOut(plan, io)
   if (flags.rehearse === true && !(await isRehearsed(planned, flags, io))) return EXIT.error
   if (!isComplete) return EXIT.error
@@ -125,23 +130,6 @@ export const planCommand = commandOf(DESCRIPTION, async (flags, io) => {
   const isUnsettled = plan.warnings.some(({ code }) => code === 'W_UNSETTLED')
   return flags.detailedExitcode === true && (isUnsettled || !isEmptyPlan(plan)) ? EXIT.changes : EXIT.ok
 })
-
-const htmlPage = async (
-  plan: Plan,
-  { observed }: Planned,
-  flags: PlanFlags,
-  since: Since | undefined,
-  io: Io,
-): Promise<string> => {
-  // This is loaded only on demand, because it needs an HTML library.
-  const { planPage } = await import('../../report/html/index.ts')
-  return planPage(plan, {
-    ...PAGE_FRAME,
-    observed,
-    takenAt: observed.takenAt,
-    ...defined({ age: flags.live && ageOf(observed.takenAt, io.clock.date()), since }),
-  })
-}
 
 const planWithFlags = async (
   manifests: Manifests,

@@ -9,7 +9,7 @@ import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { formatFlag, HTML_FLAG, PLAN_VIEW_FLAGS, toggle, usageError } from '../setup/flags.ts'
 import { type Io, timeOf } from '../setup/io.ts'
 import { readManifests } from '../setup/manifests.ts'
-import { openPageOf, PAGE_FRAME } from '../terminal/page-file.ts'
+import { openPageOf } from '../terminal/page-file.ts'
 import { printProblems } from '../terminal/report-problems.ts'
 import { print, styleOf } from '../terminal/terminal.ts'
 
@@ -58,10 +58,7 @@ const showSaved = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   const { file } = await readSavedPlan(flags.ref, io.locate(flags.ref))
   const { plan, createdAt, espalier, manifests } = file
   printPlan(plan, flags, io)
-  if (page !== undefined) {
-    const { planPage } = await import('../../report/html/index.ts')
-    await page(planPage(plan, PAGE_FRAME))
-  }
+  await page?.(({ planPage }, frame) => planPage(plan, frame))
   if (flags.format === 'json') return EXIT.ok
   const of = manifests === undefined ? '' : ` of ${manifests.join(' ')}`
   print(

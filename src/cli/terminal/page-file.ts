@@ -3,19 +3,22 @@ import { createHash } from 'node:crypto'
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { EspalierError, fileProblem, PRIVATE, rejectLink, replaceFile } from '../../base/index.ts'
 import { VERSION } from '../../base/version.ts'
+import type { PageFrame } from '../../report/html/index.ts'
 import { STDIN } from '../command.ts'
 import { usageError } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'
 import { print } from './terminal.ts'
 
 /** What pages need that `report` does not provide. */
-export const PAGE_FRAME = {
+const FRAME: PageFrame = {
   version: VERSION,
   sha256: (text: string): string => createHash('sha256').update(text).digest('base64'),
 }
 
-/** Writes the page and prints the path of its file. @throws {EspalierError} `E_OUT` */
-export type WritePage = (text: string) => Promise<void>
+type Pages = typeof import('../../report/html/index.ts')
+
+/** Renders and writes the page, and prints the path of its file. @throws {EspalierError} `E_OUT` */
+export type WritePage = (render: (pages: Pages, frame: PageFrame) => string) => Promise<void>
 
 /**
  * Checks that a page can be written to the file that `--html` names, without changing an existing file.
@@ -44,7 +47,9 @@ export const openPageOf = async (
   await writeFile(draft, '', { flag: 'wx' })
     .then(() => rm(draft))
     .catch(fail)
-  return async (text) => {
+  return async (render) => {
+    // Loaded only on demand, because it needs an HTML library.
+    const text = render(await import('../../report/html/index.ts'), FRAME)
     await replaceFile(path, text, 'The page', PRIVATE)
     print(`Wrote the page to ${given}.`, stderr)
   }
