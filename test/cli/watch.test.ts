@@ -17,7 +17,7 @@ const watch = async (isTTY: boolean, readings: readonly (string | Error)[], rows
     return next
   }
   const clock = { ...io.clock, sleep: async () => undefined }
-  const ended = watchScreen({ title: 'espalier status.', everyMs: 1_000, read, draw: String }, { ...io, clock })
+  const ended = watchScreen({ command: 'status', read, draw: String }, { ...io, clock })
   return { ended, stdout: () => output.sofar.stdout }
 }
 const down = new EspalierError('E_NETWORK', 'No answer.')
@@ -30,7 +30,7 @@ test('on a terminal, watch draws on the alternate screen and restores the previo
   const [before = '', after] = stdout().split('\u001b[?25h')
   await screen.write(before)
   expect(screen.lines().slice(1)).toEqual(['', 'two', 'lines'])
-  expect(screen.lines()[0]).toMatch(/^espalier status\. {2}Read at \d\d:\d\d:\d\d UTC\. Ctrl-C ends\.$/)
+  expect(screen.lines()[0]).toMatch(/^espalier status, every 5 s\. {2}Read at \d\d:\d\d:\d\d UTC\. Ctrl-C ends\.$/)
   await screen.write(`\u001b[?25h${after}`)
   expect(screen.lines()).toEqual(['$ espalier status --watch'])
 })

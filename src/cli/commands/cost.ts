@@ -6,7 +6,7 @@ import { costMarkdown, costTable } from '../../report/index.ts'
 import { costLive } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'
-import { CONNECTION_FLAGS, formatFlag, HTML_FLAG, PATHS, text, usageError } from '../setup/flags.ts'
+import { CONNECTION_FLAGS, formatFlag, HTML_FLAG, PATHS, READ_PROJECTS, usageError } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'
 import { checkGlobs, liveProjects } from '../setup/live-projects.ts'
 import { readManifests } from '../setup/manifests.ts'
@@ -17,10 +17,7 @@ import { print, tableStyle } from '../terminal/terminal.ts'
 const DESCRIPTION = {
   positionals: PATHS,
   flags: {
-    project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', {
-      value: 'GLOB',
-      array: true,
-    }),
+    project: READ_PROJECTS,
     format: formatFlag('Output format', ['terminal', 'json', 'markdown']),
     ...HTML_FLAG,
     ...CONNECTION_FLAGS,

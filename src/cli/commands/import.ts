@@ -16,7 +16,7 @@ import { type Observed, type ObservedProject, schemaAddress } from '../../model/
 import { type Adoption, adoptFile, nothingToImport, selectionWords } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'
-import { CONNECTION_FLAGS, text, toggle } from '../setup/flags.ts'
+import { CONNECTION_FLAGS, IMPORTED_PROJECTS, text, toggle } from '../setup/flags.ts'
 import {
   exportChecked,
   importProjects,
@@ -32,11 +32,7 @@ import { print } from '../terminal/terminal.ts'
 
 const DESCRIPTION = {
   flags: {
-    project: text(
-      '',
-      'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
-      { value: 'GLOB', array: true },
-    ),
+    project: IMPORTED_PROJECTS,
     branch: text('', 'Only branches whose name matches this glob; repeatable', { value: 'GLOB', array: true }),
     pin: toggle('', 'Pin every compute by its id'),
     out: text(

@@ -18,7 +18,7 @@ import { DEFAULT_PATHS, matchingProjects, POLICY_FILES } from '../../workflow/in
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { askGit, POLICY_EXAMPLE, SCHEMA_FILE, withExtension, withSchema, workflowsFor } from '../init/files.ts'
 import { withReadApi } from '../setup/connect.ts'
-import { CONNECTION_FLAGS, text, toggle, usageError } from '../setup/flags.ts'
+import { CONNECTION_FLAGS, IMPORTED_PROJECTS, toggle, usageError } from '../setup/flags.ts'
 import {
   exportChecked,
   importProjects,
@@ -37,11 +37,7 @@ import { canAsk, print } from '../terminal/terminal.ts'
 
 const DESCRIPTION = {
   flags: {
-    project: text(
-      '',
-      'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
-      { value: 'GLOB', array: true },
-    ),
+    project: IMPORTED_PROJECTS,
     'manifests-only': toggle(
       '',
       'Write neither editor settings (.vscode/) nor workflows (.github/workflows/) with their policy file',

@@ -20,7 +20,7 @@ import { oneProject } from '../setup/live-projects.ts'
 import { waitingLine } from '../terminal/bottom-lines.ts'
 import { printNote } from '../terminal/report-problems.ts'
 import { canRedraw, print, tableStyle } from '../terminal/terminal.ts'
-import { untilInterrupted, WATCH_MS, watchScreen } from '../terminal/watch.ts'
+import { untilInterrupted, watchScreen } from '../terminal/watch.ts'
 
 const COMMON = {
   project: ONE_PROJECT,
@@ -127,8 +127,7 @@ export const watchCommand = commandOf(WATCH, async (flags, io) =>
     if ((await read()).length === 0) await checkNames(flags, session, io)
     if (isTable(flags) && canRedraw(io.stdout, io.env)) {
       const draw = (operations: readonly Operation[]): string => textOf(session.tableOf(operations), operations)
-      const title = `espalier operations, every ${time(WATCH_MS)}.`
-      await watchScreen({ title, everyMs: WATCH_MS, read, draw }, io)
+      await watchScreen({ command: 'operations', read, draw }, io)
       return EXIT.ok
     }
     const show = printerOf(session, flags, io)
@@ -138,7 +137,7 @@ export const watchCommand = commandOf(WATCH, async (flags, io) =>
       for (const { id, status, failuresCount } of changed) known.set(id, `${status} ${failuresCount}`)
       show(changed.toReversed())
     }
-    await untilInterrupted(WATCH_MS, printChanged, io)
+    await untilInterrupted(printChanged, io)
     return EXIT.ok
   }),
 )

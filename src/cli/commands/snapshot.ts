@@ -5,7 +5,7 @@ import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot, selectionWords } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'
-import { CONNECTION_FLAGS, PATHS, text } from '../setup/flags.ts'
+import { CONNECTION_FLAGS, PATHS, READ_PROJECTS, text } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'
 import { checkGlobs, liveProjects } from '../setup/live-projects.ts'
 import { readManifests } from '../setup/manifests.ts'
@@ -17,10 +17,7 @@ const DESCRIPTION = {
   positionals: PATHS,
   flags: {
     out: text('', 'File to write', { value: 'FILE', demandOption: true }),
-    project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', {
-      value: 'GLOB',
-      array: true,
-    }),
+    project: READ_PROJECTS,
     ...CONNECTION_FLAGS,
   },
   examples: [

@@ -16,7 +16,7 @@ import {
   unsettledWarning,
 } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
-import { statusesOf, statusTable, terminalDiagnostics, time } from '../../report/index.ts'
+import { statusesOf, statusTable, terminalDiagnostics } from '../../report/index.ts'
 import {
   branchMatcher,
   type Manifests,
@@ -35,7 +35,7 @@ import { checkGlobs, liveProjects, undeclaredNote } from '../setup/live-projects
 import { ifAny, readManifests } from '../setup/manifests.ts'
 import { printNote, printProblems } from '../terminal/report-problems.ts'
 import { print, styleOf, tableStyle } from '../terminal/terminal.ts'
-import { untilInterrupted, WATCH_MS, watchScreen } from '../terminal/watch.ts'
+import { untilInterrupted, watchScreen } from '../terminal/watch.ts'
 
 const DESCRIPTION = {
   positionals: PATHS,
@@ -107,9 +107,8 @@ export const statusCommand = commandOf(DESCRIPTION, async (flags, io) => {
       printNote(note, flags, io)
     } else if (isTable(flags)) {
       const draw = (seen: Seen): string => `${textOf(seen, shown, io)}\n${problemsOf(seen, shown, io)}`
-      const title = `espalier status, every ${time(WATCH_MS)}.`
-      await watchScreen({ title, everyMs: WATCH_MS, read, draw }, io)
-    } else await untilInterrupted(WATCH_MS, async () => show(await read(), shown, io), io)
+      await watchScreen({ command: 'status', read, draw }, io)
+    } else await untilInterrupted(async () => show(await read(), shown, io), io)
     return code
   })
 })

@@ -103,6 +103,19 @@ export const ONE_PROJECT = text(
   { value: 'GLOB', array: true },
 )
 
+/** For commands that import projects. */
+export const IMPORTED_PROJECTS = text(
+  '',
+  'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
+  { value: 'GLOB', array: true },
+)
+
+/** For commands that read projects, in place of the declared ones. */
+export const READ_PROJECTS = text('', 'Projects whose id or name matches this glob, declared or not; repeatable', {
+  value: 'GLOB',
+  array: true,
+})
+
 export type SelectionFlags = FlagValues<typeof SELECTION_FLAGS> & { readonly wave?: string | undefined }
 
 /** Flags for policies and account limits. */

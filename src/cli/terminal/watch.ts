@@ -1,5 +1,6 @@
 /** Repeats a read until the user presses Ctrl-C. */
 import { EspalierError, plainText } from '../../base/index.ts'
+import { time } from '../../report/index.ts'
 import { type Io, onStop } from '../setup/io.ts'
 import { canRedraw, print } from './terminal.ts'
 
@@ -11,16 +12,16 @@ const CLEAR_LINE = '\u001b[K'
 const CLEAR_BELOW = '\u001b[J'
 
 /** How long a watch waits between two reads. */
-export const WATCH_MS = 5_000
+const WATCH_MS = 5_000
 
 /** @param read is never interrupted. After a signal, the loop ends as soon as `read` has returned. */
-export const untilInterrupted = async (everyMs: number, read: () => Promise<void>, io: Io): Promise<void> => {
+export const untilInterrupted = async (read: () => Promise<void>, io: Io): Promise<void> => {
   const interrupted = new AbortController()
   const release = onStop(io, () => interrupted.abort())
   try {
     while (!interrupted.signal.aborted) {
       await read()
-      await io.clock.sleep(everyMs, interrupted.signal).catch(() => undefined)
+      await io.clock.sleep(WATCH_MS, interrupted.signal).catch(() => undefined)
     }
   } finally {
     release()
@@ -28,8 +29,8 @@ export const untilInterrupted = async (everyMs: number, read: () => Promise<void
 }
 
 export interface Watch<T> {
-  readonly title: string
-  readonly everyMs: number
+  /** `status`. */
+  readonly command: string
   /** @throws {EspalierError} an error, which ends the watch after the first read. Later, it is shown on the screen. */
   readonly read: () => Promise<T>
   /** Returns all lines. The lines that do not fit on the terminal are not shown. */
@@ -37,9 +38,8 @@ export interface Watch<T> {
 }
 
 /** Shows each refresh on the alternate screen. In a pipe, prints each refresh below the previous one. */
-export const watchScreen = async <T>({ title, everyMs, read, draw }: Watch<T>, io: Io): Promise<void> => {
-  if (!canRedraw(io.stdout, io.env))
-    return untilInterrupted(everyMs, async () => print(draw(await read()), io.stdout), io)
+export const watchScreen = async <T>({ command, read, draw }: Watch<T>, io: Io): Promise<void> => {
+  if (!canRedraw(io.stdout, io.env)) return untilInterrupted(async () => print(draw(await read()), io.stdout), io)
   const { stdout, clock } = io
   let last: { readonly value: T; readonly readAt: number } | undefined
   let failure = ''
@@ -47,7 +47,7 @@ export const watchScreen = async <T>({ title, everyMs, read, draw }: Watch<T>, i
     if (last === undefined) return
     const seen = new Date(clock.date() - (clock.now() - last.readAt)).toISOString().slice(11, 19)
     const note = failure === '' ? `Read at ${seen} UTC.` : `Read at ${seen} UTC. ${failure}`
-    const head = `${title}  ${note} Ctrl-C ends.`
+    const head = `espalier ${command}, every ${time(WATCH_MS)}.  ${note} Ctrl-C ends.`
     stdout.write(frameOf([head, '', ...draw(last.value).trimEnd().split('\n')], stdout.rows ?? 24))
   }
   const refresh = async (): Promise<void> => {
@@ -64,7 +64,7 @@ export const watchScreen = async <T>({ title, everyMs, read, draw }: Watch<T>, i
   }
   stdout.on('resize', show)
   try {
-    await untilInterrupted(everyMs, refresh, io)
+    await untilInterrupted(refresh, io)
   } finally {
     stdout.off('resize', show)
     if (last !== undefined) stdout.write(LEAVE)
