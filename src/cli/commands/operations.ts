@@ -109,7 +109,7 @@ export const listCommand = commandOf(LIST, async (flags, io) =>
       if (wanted.length === flags.limit) break
     }
     if (wanted.length === 0) await checkNames(flags, session, io)
-    if (wanted.length > 0) printerOf(session, flags, io)(wanted)
+    if (wanted.length > 0) session.show(wanted)
     else if (isTable(flags)) print('No operations match.', io.stderr)
     return EXIT.ok
   }),
@@ -126,16 +126,14 @@ export const watchCommand = commandOf(WATCH, async (flags, io) =>
     }
     if ((await read()).length === 0) await checkNames(flags, session, io)
     if (isTable(flags) && canRedraw(io.stdout, io.env)) {
-      const draw = (operations: readonly Operation[]): string => textOf(session.tableOf(operations), operations)
-      await watchScreen({ command: 'operations', read, draw }, io)
+      await watchScreen({ command: 'operations', read, draw: session.draw }, io)
       return EXIT.ok
     }
-    const show = printerOf(session, flags, io)
     const known = new Map<string, string>()
     const printChanged = async (): Promise<void> => {
       const changed = (await read()).filter((one) => known.get(one.id) !== `${one.status} ${one.failuresCount}`)
       for (const { id, status, failuresCount } of changed) known.set(id, `${status} ${failuresCount}`)
-      show(changed.toReversed())
+      session.show(changed.toReversed())
     }
     await untilInterrupted(printChanged, io)
     return EXIT.ok
@@ -147,7 +145,7 @@ export const getCommand = commandOf(GET, async (flags, io) =>
     flags,
     io,
     async (session) => {
-      printerOf(session, flags, io)([await session.api.getOperation(session.project, flags.ref)])
+      session.show([await session.api.getOperation(session.project, flags.ref)])
       return EXIT.ok
     },
     (api, projects) => projectOf(api, flags.ref, projects),
@@ -169,7 +167,6 @@ const projectOf = async (api: ReadApi, id: string, projects: readonly string[]):
 /** Waits until each operation has ended. The exit code is 1 if an operation failed or the wait timed out. */
 export const waitCommand = commandOf(WAIT, async (flags, io) =>
   withProject(flags, io, async (session) => {
-    const show = printerOf(session, flags, io)
     const startedAt = io.clock.now()
     let isOk = true
     for (const id of flags.refs) {
@@ -185,7 +182,7 @@ export const waitCommand = commandOf(WAIT, async (flags, io) =>
             latest = operation
           },
         })
-        show([operation])
+        session.show([operation])
         isOk &&= end === 'good'
       } finally {
         done()
@@ -204,15 +201,15 @@ const waitText = (operation: Operation | undefined, { branches }: Session, elaps
   return plainText(`Waiting ${time(elapsedMs)}: ${action} on ${where} ${status}${failures}${retry}`)
 }
 
-type Table = ReturnType<typeof operationsTable>
-
 interface Session {
   readonly api: ReadApi
   readonly project: string
   /** Branch names by id. */
   readonly branches: ReadonlyMap<string, string>
-  /** @param sample the operations that determine the column widths. */
-  readonly tableOf: (sample: readonly Operation[]) => Table
+  /** Prints one JSON object per line, or the rows of a table whose column widths fit the first operations. */
+  readonly show: (operations: readonly Operation[]) => void
+  /** A table whose column widths fit these operations. */
+  readonly draw: (operations: readonly Operation[]) => string
 }
 
 const withProject = async (
@@ -226,28 +223,25 @@ const withProject = async (
     const project = await find(api)
     const branches = new Map((await api.listBranches(project)).map(({ id, name }) => [id, name]))
     const isWide = flags.format === 'wide'
-    const tableOf = (sample: readonly Operation[]): Table =>
+    const tableOf = (sample: readonly Operation[]) =>
       operationsTable(sample, { branches, now: io.clock.date(), isWide }, tableStyle(io.stdout, flags, io.env))
-    return use({ api, project, branches, tableOf })
+    let shown: ReturnType<typeof tableOf> | undefined
+    const show = (operations: readonly Operation[]): void => {
+      if (isTable(flags) && shown === undefined) {
+        shown = tableOf(operations)
+        print(shown.head, io.stdout)
+      }
+      for (const operation of operations) print(shown?.line(operation) ?? plainJson(operation), io.stdout)
+    }
+    const draw = (operations: readonly Operation[]): string => {
+      const { head, line } = tableOf(operations)
+      return [head, ...operations.map(line)].join('\n')
+    }
+    return use({ api, project, branches, show, draw })
   })
 }
 
 const isTable = ({ format }: CommonFlags): boolean => format !== 'json'
-
-const textOf = (table: Table, operations: readonly Operation[]): string =>
-  [table.head, ...operations.map(table.line)].join('\n')
-
-/** Prints one JSON object per line, or the rows of a table whose column widths fit the first operations. */
-const printerOf = ({ tableOf }: Session, flags: CommonFlags, io: Io): ((operations: readonly Operation[]) => void) => {
-  let table: Table | undefined
-  return (operations) => {
-    if (isTable(flags) && table === undefined) {
-      table = tableOf(operations)
-      print(table.head, io.stdout)
-    }
-    for (const operation of operations) print(table?.line(operation) ?? plainJson(operation), io.stdout)
-  }
-}
 
 const startOf = ({ since }: ListFlags | WatchFlags, { clock }: Io): number =>
   since === undefined ? 0 : clock.date() - since
