@@ -32,7 +32,6 @@ export const pathOf = (words: readonly string[]): Path => {
   return { names, ...(entry === undefined ? {} : { entry }) }
 }
 
-/** The subcommands of a group, or all commands. */
 export const below = (entry: Entry | undefined): readonly Entry[] => {
   if (entry === undefined) return COMMANDS
   return 'subcommands' in entry ? entry.subcommands : []

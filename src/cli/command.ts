@@ -55,7 +55,6 @@ interface Group extends Named, HelpTexts {
   readonly subcommands: readonly Leaf[]
 }
 
-/** A row of the table of commands. */
 export type Entry = Leaf | Group
 
 /** The values of the command's flags, of the common flags, and of its positionals. */
@@ -73,7 +72,6 @@ type PositionalValue<P extends Positional> = P extends { array: true }
       ? string | undefined
       : string
 
-/** Joins a description with the function that runs the command. */
 export const commandOf = <D extends Description>(
   description: D,
   run: (values: ValuesOf<D>, io: Io) => Promise<ExitCode>,

@@ -35,7 +35,6 @@ const built = (): Descriptions | undefined => {
 export const descriptionOf = async (leaf: Leaf): Promise<Description> =>
   built()?.[LEAVES.get(leaf) ?? ''] ?? leaf.load()
 
-/** The descriptions of all commands, by name. */
 export const allDescriptions = async (): Promise<Descriptions> =>
   built() ??
   Object.fromEntries(

@@ -25,7 +25,6 @@ import { ifAny } from '../setup/manifests.ts'
 import { askYes, requireTerminal } from '../terminal/ask.ts'
 import { print } from '../terminal/terminal.ts'
 
-/** What the four commands have in common. */
 const describe = (action: string) =>
   ({
     positionals: {

@@ -28,7 +28,6 @@ export const codes = (): readonly { readonly word: string; readonly about: strin
   { word: SIZES, about: 'The compute sizes, and the limits of the account plans.' },
 ]
 
-/** Explains a code or the sizes. If neither is given, lists all codes. */
 export const explainCommand = commandOf(DESCRIPTION, async (flags, io) => {
   const { code } = flags
   if (code === SIZES) {

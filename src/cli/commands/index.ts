@@ -1,7 +1,6 @@
 /** Lists all commands. The file of a command is loaded only for that command, because it loads all that the command needs. */
 import type { Entry } from '../command.ts'
 
-/** All commands, in the order in which the help lists them. */
 export const COMMANDS: readonly Entry[] = [
   {
     command: 'init',

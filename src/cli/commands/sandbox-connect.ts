@@ -37,7 +37,6 @@ Exit codes:
 
 type ConnectFlags = ValuesOf<typeof DESCRIPTION>
 
-/** Prints the connection string of a compute, or runs psql with it. */
 export const connectCommand = commandOf(DESCRIPTION, async (flags, io) => {
   const compute = choose(await computesOf(chooseSandbox(flags.port, io)), flags)
   const target = flags.pooled === true ? compute.pooledUri : compute.uri

@@ -53,7 +53,6 @@ const FORMAT = { tabSize: 2, insertSpaces: true, eol: '\n' }
 /** The new text of a file, or the reason why the file is left unchanged. */
 type Edited = { readonly text: string } | { readonly why: string }
 
-/** Adds the schema for manifests to the settings. Existing settings, comments and layout are kept. */
 export const withSchema = (settings: string): Edited =>
   edited(settings, (root) => {
     const schemas = root['yaml.schemas'] ?? {}
@@ -62,7 +61,6 @@ export const withSchema = (settings: string): Edited =>
     return key in schemas ? undefined : { path: ['yaml.schemas', key], value: MANIFESTS }
   })
 
-/** Adds the YAML extension to the recommended extensions. */
 export const withExtension = (extensions: string): Edited =>
   edited(extensions, ({ recommendations = [] }) => {
     if (!Array.isArray(recommendations)) return { why: '`recommendations` is not a list' }

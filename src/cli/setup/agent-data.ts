@@ -6,7 +6,6 @@ import { EspalierError, EXIT, type ExitCode, PRIVATE, readIfPresent, replaceFile
 import { type AgentView, agentExitCode } from '../../model/index.ts'
 import { text } from './flags.ts'
 
-/** The flag with which all agent commands find the data folder. */
 export const DATA_FLAG = {
   data: text('Agent:', 'Data folder; each agent needs its own', {
     value: 'DIR',

@@ -70,7 +70,6 @@ export const PLAN_VIEW_FLAGS = {
   detail: toggle('Output:', 'Show everything: places, capacity, time, and the order of steps'),
 } as const
 
-/** The flag that also writes the result as a page. */
 export const HTML_FLAG = { html: text('Output:', 'Also write an HTML page to FILE', { value: 'FILE' }) } as const
 
 /** @param choices the first is the default. */
@@ -103,14 +102,12 @@ export const ONE_PROJECT = text(
   { value: 'GLOB', array: true },
 )
 
-/** For commands that import projects. */
 export const IMPORTED_PROJECTS = text(
   '',
   'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
   { value: 'GLOB', array: true },
 )
 
-/** For commands that read projects, in place of the declared ones. */
 export const READ_PROJECTS = text('', 'Projects whose id or name matches this glob, declared or not; repeatable', {
   value: 'GLOB',
   array: true,
@@ -141,7 +138,6 @@ export const PLANNING_FLAGS = {
 /** The smallest `--time-scale` of a sandbox. */
 export const MIN_TIME_SCALE = 0.001
 
-/** Flags for connecting to the control API or the sandbox. */
 export const CONNECTION_FLAGS = {
   'base-url': text(COMMON_GROUP, 'Root URL of the control API (default: ESPALIER_BASE_URL, else the public API)', {
     value: 'URL',

@@ -29,7 +29,6 @@ interface PageParts {
   }
 }
 
-/** The id and the title of a section. */
 type Place = readonly [id: string, name: string]
 
 /** The links in the navigation, in the order of the sections. A link is shown only if the page has its section. */

@@ -16,7 +16,6 @@ import type { Span } from './chart.ts'
 import type { Look } from './markup.ts'
 
 export interface PlanRun {
-  /** The events of the run, in order. */
   readonly events: readonly ApplyEvent[]
   /** Absent if the run was cut off before it ended. */
   readonly outcome?: Outcome | undefined

@@ -94,7 +94,6 @@ const measuredDrawing = (step: Step, results: RunResults): Drawing => {
   }
 }
 
-/** What the results of steps mean, for the legend. */
 export const RESULT_LEGEND: readonly Markup[] = STEP_STATUSES.map((status) =>
   legendRow(chip(STATUS_MARKS[status], statusWords(status)), 'the result of a step'),
 )

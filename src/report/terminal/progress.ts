@@ -143,9 +143,7 @@ interface RunningStep {
 export interface RunState {
   readonly total: number
   readonly startedAt: number
-  /** The number of steps that have ended, by status. */
   readonly ended: ReadonlyMap<StepStatus, number>
-  /** The number of steps that have ended, by project. */
   readonly endedIn: ReadonlyMap<string, number>
   /** The running steps by id, in the order in which they started. */
   readonly running: ReadonlyMap<string, RunningStep>

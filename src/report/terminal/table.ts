@@ -69,7 +69,6 @@ const aligned = <Row>(
   return isNumber === true ? room + color(text) : color(text) + room
 }
 
-/** The width of the widest cell in each column. */
 export const widestCells = (rows: readonly (readonly string[])[]): readonly number[] =>
   rows.reduce<readonly number[]>(
     (widest, row) => row.map((cell, column) => Math.max(widest[column] ?? 0, textWidth(cell))),

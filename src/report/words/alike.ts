@@ -54,7 +54,6 @@ export const warningsBeside = ({ warnings }: Pick<Plan, 'warnings'>): readonly D
       return [hints === undefined ? first : { severity, code, message: hints.join(' ') }]
     })
 
-/** Groups steps that ended for the same reason. */
 export const alikeSteps = (outcomes: readonly StepOutcome[]): readonly (readonly StepOutcome[])[] => [
   ...groupBy(outcomes, reasonOfStep).values(),
 ]

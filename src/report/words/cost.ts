@@ -13,7 +13,6 @@ import { computeOnBranch, projectTitle } from './names.ts'
 
 const isCostly = ({ low, expected, high }: CostRange): boolean => low !== 0 || expected !== 0 || high !== 0
 
-/** The costs that change or may change. */
 const changing = (cost: Plan['cost']): readonly ChangeCost[] =>
   cost?.computes.filter(({ delta }) => isCostly(delta)) ?? []
 

@@ -23,7 +23,6 @@ export interface Rows {
   readonly others?: string
 }
 
-/** Whether there are few enough changes to explain each. */
 export const areExplained = ({ changes }: Pick<Plan, 'changes'>): boolean => changes.length <= MOST_EXPLAINED
 
 /** @param isShort whether to count those that interrupt no one. By default, if there are many. */

@@ -1,6 +1,5 @@
 /** The interface of the two compute backends, which either simulate computes or run real Postgres servers. */
 
-/** Roles and databases of a branch. */
 export interface BranchCatalog {
   readonly roles: readonly {
     readonly name: string
@@ -29,7 +28,6 @@ export interface LiveCatalog {
   readonly databases: BranchCatalog['databases']
 }
 
-/** A database login role. */
 export interface Login {
   readonly user: string
   readonly password: string
@@ -48,11 +46,9 @@ export interface ComputeSpec {
   readonly maxConnections: number
   /** The limit for the total size of all temporary files, in bytes (docs/reference/sandbox.md). */
   readonly tempDiskBytes: number
-  /** Postgres settings by name. */
   readonly settings: Readonly<Record<string, string>>
   /** Value of `shared_preload_libraries`. */
   readonly libraries: readonly string[]
-  /** Major version of Postgres. */
   readonly pgVersion: number
   /** Whether logical replication is enabled, which means that `wal_level` is `logical` and roles may replicate. */
   readonly isLogical: boolean
@@ -73,7 +69,6 @@ export interface ConnectionInfo {
 }
 
 export interface Activity {
-  /** Whether a query is running. */
   readonly busy: boolean
   /** How many backends, including parallel workers, are running on a processor. */
   readonly load: number
@@ -102,7 +97,6 @@ export interface Computes {
   readonly kind: 'postgres' | 'simulated'
   /** For display: the kind of computes, and where clients connect. */
   readonly description: string
-  /** The available major versions of Postgres. */
   readonly versions: readonly number[]
   /** Creates a branch with the current data of its source, or without data. */
   addBranch?(id: string, source: BranchSource | undefined): Promise<void> | undefined
@@ -134,7 +128,6 @@ export interface Computes {
   /** Opens a connection for the sandbox itself. Starts the compute if it is idle. */
   connect(id: string, login: Login | undefined): Promise<ConnectionInfo>
   disconnect(connectionId: string): void
-  /** Open and recently closed connections. */
   connections(): readonly ConnectionInfo[]
   /**
    * Reads the roles and databases of a branch. Returns `undefined` if its primary is not running. While the primary is
@@ -184,7 +177,6 @@ export interface ComputeAddress {
   readonly port: number
   /** The port that all computes share. Clients name their compute with `options=endpoint%3D<id>` or with SNI. */
   readonly sharedPort: number
-  /** Whether PgBouncer is installed. */
   readonly hasPooler: boolean
 }
 

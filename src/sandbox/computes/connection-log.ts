@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ConnectionInfo } from './computes.ts'
 
-/** How many closed connections are remembered. */
 const REMEMBERED = 1_000
 
 export class ConnectionLog {
@@ -23,7 +22,6 @@ export class ConnectionLog {
     if (this.#ended.length > REMEMBERED) this.#ended.shift()
   }
 
-  /** Closes all open connections of a compute. */
   closeAll(computeId: string): void {
     for (const connection of [...this.#open.values()]) if (connection.computeId === computeId) this.close(connection.id)
   }

@@ -74,7 +74,6 @@ export const openControl = ({ world, computes, faults, recorded }: ControlParts,
     const branch = world.tables.branch(world.tables.compute(computeId)?.branchId ?? '')
     return computes.connect(computeId, defaultLogin(branch))
   },
-  /** Creates a branch for a test, with its own compute. */
   createBranch: (options: TestBranchOptions): Promise<TestBranch> => createTestBranch(world, computes, options),
   disconnect: (connectionId: string): void => computes.disconnect(connectionId),
   faults: (): readonly PendingFault[] => faults.list(),

@@ -14,7 +14,6 @@ export interface RecordedRequest {
   readonly answer?: unknown
 }
 
-/** How many requests are remembered. */
 const REMEMBERED = 10_000
 
 /** Longer bodies are not recorded, which limits memory usage. */

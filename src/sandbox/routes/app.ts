@@ -31,7 +31,6 @@ const REQUEST_ID = 'x-neon-ret-request-id'
 interface AppOptions extends ControlParts {
   readonly apiKey: string
   readonly rateLimits: boolean
-  /** Called with the project of a request before the request is handled. */
   readonly onProject: (tables: ProjectTables) => void
   /** Called after each response. */
   readonly onRequest: (method: string, path: string, status: number) => void

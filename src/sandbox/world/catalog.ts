@@ -108,7 +108,6 @@ interface Connection {
   readonly pooledUri?: string
 }
 
-/** The cloud in which the project's region is. */
 export const platformOf = ({ regionId }: ProjectRecord): string => /^azure(?=-)/.exec(regionId)?.[0] ?? 'aws'
 
 /** The host name of the service's proxy in the region of the project. */

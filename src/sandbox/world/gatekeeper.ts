@@ -36,7 +36,6 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
     },
   })
 
-  /** Resolves when the compute or its branch changes. */
   const change = (computeId: string): Promise<void> =>
     new Promise((resolve) => waiting.set(computeId, (waiting.get(computeId) ?? new Set()).add(resolve)))
 
@@ -56,7 +55,6 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
     world.commit(compute.projectId, [{ ...compute, lastActive: now }])
   }
 
-  /** The project of a compute, unless it was deleted. */
   const projectOf = (computeId: string): ProjectTables | undefined => {
     const tables = world.tables.projects.get(world.tables.compute(computeId)?.projectId ?? '')
     return tables?.project.deletedAt === undefined ? tables : undefined

@@ -139,7 +139,6 @@ export const operationRunner = ({ clock, tables, at, store, faultOf, begin }: Op
 
   return {
     run,
-    /** Runs an operation again that has failed too often. */
     retry: (failed: OperationRecord): OperationRecord => runAgain(failed, resumeOperation(failed, tables, clock.now())),
     /** Call this for each unfinished operation after the sandbox was restarted. */
     resume: (operation: OperationRecord): void => {

@@ -34,7 +34,6 @@ const projectRecord = z.strictObject({
     suspendTimeoutSeconds: number,
     pgSettings: strings.optional(),
   }),
-  /** Major version of Postgres. */
   pgVersion: z.int().optional(),
   settings: settingsRequest.optional(),
   /** As the client requested it. Absent: the service's default. */

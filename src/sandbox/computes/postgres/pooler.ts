@@ -12,7 +12,6 @@ interface Pooler {
   stop(): Promise<void>
 }
 
-/** Finds PgBouncer on the PATH or in the folder that Debian uses. */
 export const findPgBouncer = (): string | undefined =>
   [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
     .map((folder) => join(folder, 'pgbouncer'))

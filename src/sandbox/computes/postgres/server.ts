@@ -16,7 +16,6 @@ export interface PostgresServer {
   readonly socketPath: string
   /** Resolves when the server has ended, for whatever reason. */
   readonly ended: Promise<unknown>
-  /** Reloads the configuration file. */
   reload(): void
   /** Performs a fast shutdown, which ends connections with SQLSTATE 57P01. */
   stop(): Promise<void>

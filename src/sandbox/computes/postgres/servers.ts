@@ -31,7 +31,6 @@ export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }
   const branches = new Queues()
   const running = new Map<string, RunningServer>()
 
-  /** The running servers, filtered by branch and type if these are given. */
   const list = ({ branchId, type }: Partial<Pick<ComputeSpec, 'branchId' | 'type'>>): readonly RunningServer[] =>
     [...running.values()].filter(
       ({ spec }) => (branchId ?? spec.branchId) === spec.branchId && (type ?? spec.type) === spec.type,
