@@ -1,17 +1,17 @@
 /** The sandbox's clock, in milliseconds since the epoch. All times in the sandbox are measured with it. */
-export interface SandboxClock {
+export interface Clock {
   now(): number
+  /** Moves the clock forward. Everything that becomes due has happened, in order, when the promise resolves. */
+  advance(ms: number): Promise<void>
+  /** The speed relative to real time. If it is 0, only `advance` moves the clock. */
+  scale: number
+}
+
+export interface SandboxClock extends Clock {
   /** The time that the clock had when `performance.now()` returned `moment`. */
   when(moment: number): number
   /** Runs `task` once at `time`, or soon if `time` has already passed. Returns a function that cancels the task. */
   at(time: number, task: () => void): () => void
-  /**
-   * Moves the clock forward. Tasks that become due run in the order of their times. This includes tasks that are
-   * scheduled by other tasks.
-   */
-  advance(ms: number): Promise<void>
-  /** The speed relative to real time. If it is 0, only `advance` moves the clock. */
-  scale: number
 }
 
 /** The longest timeout that Node supports. Tasks that are due later need several timers. */

@@ -11,57 +11,36 @@ import { openControl, type SandboxControl } from './control/control.ts'
 import { Faults } from './faults.ts'
 import { type OpenedStore, openFileStore } from './file-store.ts'
 import { type ComputesChoice, openWorld } from './open-world.ts'
+import type { SandboxOptions as PublicOptions, Sandbox as PublicSandbox } from './public-types.ts'
 import { API_ROOT, createApp } from './routes/app.ts'
 import { CONTROL_ROOT, controlRoutes } from './routes/control.ts'
 import { resolveSeed, type Seed } from './seed/seed.ts'
 import { seedRecords } from './seed/seed-records.ts'
-import type { Durations } from './world/operations.ts'
 import { memoryStore, type WorldChange } from './world/records.ts'
 
-export interface SandboxOptions {
-  /** The port of the API. Default: 0, which means any free port. */
-  readonly port?: number
+export interface SandboxOptions extends Omit<PublicOptions, 'clock' | 'computes' | 'seed'> {
   /** Whether to use another free port if `port` is already in use. Default: no. */
   readonly anyPort?: boolean
-  /** The folder in which the state is stored. By default, the state is lost when the sandbox closes. */
-  readonly stateDir?: string
   /** The initial projects. They are used only if there is no stored state. */
   readonly seed?: Seed
   /** Whether to discard a stored state that was not made from this seed. Default: no. */
   readonly followsSeed?: boolean
-  /** The speed of the clock relative to real time. Default: 1. */
-  readonly timeScale?: number
   /** Default: a clock that runs at `timeScale`. */
   readonly clock?: SandboxClock
-  /** Default: the key in the state folder, or a new one. */
-  readonly apiKey?: string
-  /** The minimum durations of operations in milliseconds, by action. They override the default durations. */
-  readonly durations?: Durations
   /** By what fraction, from 0 to 1, durations may be shorter or longer. Default: 0.1. */
   readonly durationSpread?: number
-  /** Whether the control plane does background work: availability checks, archiving, detaching. Default: yes. */
-  readonly background?: boolean
   /** Default: simulated. */
   readonly computes?: ComputesChoice
   /** Bearer token for `/_sandbox/`. Default: a new one. */
   readonly controlToken?: string
-  /** Whether to enforce the service's published rate limits (429). Default: no. */
-  readonly rateLimits?: boolean
   /** Returns a random number in [0, 1), for new ids and for faults. Default: the system's random numbers. */
   readonly random?: () => number
-  /** Called with a line for each request and each change of an operation. */
-  readonly log?: (line: string) => void
   /** Called after each response. */
   readonly onRequest?: (method: string, path: string, status: number) => void
 }
 
-export interface Sandbox {
-  /** Root of the API, including the version segment. */
-  readonly apiUrl: string
-  readonly apiKey: string
-  /** Root of the sandbox's own API. Requests need `controlToken` as their bearer token. */
-  readonly controlUrl: string
-  readonly controlToken: string
+export interface Sandbox
+  extends Pick<PublicSandbox, 'apiUrl' | 'apiKey' | 'controlUrl' | 'controlToken' | 'requests' | 'close'> {
   /** Answers a request to the API without a connection. */
   readonly fetch: (request: Request) => Promise<Response>
   /** The sandbox's own API, as functions instead of HTTP requests. */
@@ -73,10 +52,6 @@ export interface Sandbox {
   readonly isSeedIgnored: boolean
   /** Whether the stored state was discarded because the seed has changed. */
   readonly hasStartedOver: boolean
-  /** How many requests have been answered. */
-  readonly requests: number
-  /** Stops the server. The state remains on disk. Further calls have no effect. */
-  close(): Promise<void>
 }
 
 /**
