@@ -16,9 +16,8 @@ import {
   type PlanCost,
   type Price,
   roundCost,
-  type Size,
-  type Step,
   settingsAfter,
+  settingsSetBy,
   totalCost,
 } from '../model/index.ts'
 import { basisOf, costEffect, FREE, hoursToCome, type LiveCost, liveCosts, type Use } from './effect.ts'
@@ -33,7 +32,7 @@ export interface CostOptions {
 
 /** A change that is refused is not made, so it costs nothing. */
 export const planCost = (
-  plan: Pick<Plan, 'projects' | 'changes' | 'steps'>,
+  plan: Pick<Plan, 'projects' | 'changes'>,
   observed: Observed,
   { priceOf = () => undefined, drift }: CostOptions = {},
 ): PlanCost => {
@@ -43,13 +42,12 @@ export const planCost = (
     plan.changes.filter((change) => !isRefused(change)),
     ({ project }) => project,
   )
-  const stepsOf = groupBy(plan.steps, ({ change }) => change)
   const drifted = new Map(drift?.map((change) => [change.id, change.attributes]))
   const all = plan.projects.flatMap((id) => {
     const project = projects.get(id)
     const changes = changesOf.get(id)
     if (project === undefined || changes === undefined) return []
-    const costs = projectCosts(project, changes, stepsOf, now).changes
+    const costs = projectCosts(project, changes, now).changes
     return [{ id, price: priceOf(id), costs, parts: costs.map((one) => partsOf(one, drifted.get(one.change.id))) }]
   })
   const sum = (pick: (one: (typeof all)[number]) => readonly CostRange[]) =>
@@ -89,7 +87,6 @@ export interface ComputeCost {
 export const projectCosts = (
   project: ObservedProject,
   changes: readonly Change[],
-  stepsOf: ReadonlyMap<string, readonly Step[]>,
   now: number,
 ): {
   readonly before: readonly ComputeCost[]
@@ -104,8 +101,7 @@ export const projectCosts = (
   const expiry = new Map(project.branches.map((branch) => [branch.id, branch.expiresAt]))
   const costed = changes.map((change): CostedChange => {
     const current = change.compute.id === undefined ? undefined : byId.get(change.compute.id)
-    const steps = stepsOf.get(change.id) ?? []
-    const after = settingsAfter(change, steps, current?.compute, project.settings?.computeDefaults)
+    const after = settingsAfter(change, current?.compute, project.settings?.computeDefaults)
     const hours = hoursToCome(expiry.get(change.branch.id), now)
     // The history of a disabled compute does not show how it will be used.
     const use = current === undefined || current.settings.disabled ? { hours } : { ...current, hours }
@@ -135,12 +131,7 @@ const partsOf = (
 ): { readonly introduced: CostRange; readonly drift: CostRange } => {
   if (drift === undefined) return { introduced: delta, drift: FREE }
   if (current === undefined || drift.length === change.attributes.length) return { introduced: FREE, drift: delta }
-  const driftOf = (path: string) => drift.find((attribute) => attribute.path === path)?.after
-  const between: ComputeSettings = {
-    size: (driftOf('size') as Size | undefined) ?? current.settings.size,
-    scaleToZero: (driftOf('scaleToZero') as number | undefined) ?? current.settings.scaleToZero,
-    disabled: (driftOf('disabled') as boolean | undefined) ?? current.settings.disabled,
-  }
+  const between: ComputeSettings = { ...current.settings, ...settingsSetBy(drift) }
   return { introduced: costEffect(between, after, use), drift: costEffect(current.settings, between, use) }
 }
 

@@ -67,12 +67,7 @@ const withEffects = ({ change, steps }: Draft, live: ObservedCompute, context: D
   const effects = effectsOf({
     change,
     before: settingsOfCompute(live.attributes),
-    after: settingsAfter(
-      change,
-      steps.map(({ step }) => step),
-      live,
-      context.defaults,
-    ),
+    after: settingsAfter(change, live, context.defaults),
     isImportant: isOn(context.isDefault) || isOn(context.isProtected),
     isDefaultPrimary: live.type === 'read_write' && context.isDefault(live.branchId),
   })

@@ -43,10 +43,7 @@ export interface PlanOptions extends MatchOptions {
   /** The selection that `select` implements, for display. */
   readonly selection?: PlanSelection
   /** Additional checks on the plan of a project. If they report an error, the project is left out. */
-  readonly check?: (
-    project: ObservedProject,
-    planned: { readonly changes: readonly Change[]; readonly steps: readonly Step[] },
-  ) => readonly Diagnostic[]
+  readonly check?: (project: ObservedProject, changes: readonly Change[]) => readonly Diagnostic[]
 }
 
 export interface ProjectPlan {

@@ -42,7 +42,7 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
       continue
     }
     const made = planProject(project, { documents: declared }, options, Date.parse(observed.takenAt))
-    const part = { ...made, diagnostics: [...made.diagnostics, ...(options.check?.(project, made) ?? [])] }
+    const part = { ...made, diagnostics: [...made.diagnostics, ...(options.check?.(project, made.changes) ?? [])] }
     if (hasErrors(part.diagnostics)) leftOut.push({ project: id, diagnostics: [...part.diagnostics].sort(bySource) })
     else planned.push({ project, part })
   }

@@ -1,5 +1,5 @@
 /** Checks whether the account's plan allows the requested settings. */
-import { groupBy } from '../base/index.ts'
+import { defined } from '../base/index.ts'
 import {
   type Change,
   type ComputeSettings,
@@ -11,14 +11,12 @@ import {
   isRefused,
   type ObservedProject,
   problem,
-  requestOf,
   SCALE_TO_ZERO_NEVER,
   type Severity,
   type Size,
   type Source,
-  type Step,
   scaleToZeroSeconds,
-  settingsAfter,
+  settingsSetBy,
   TIERS_VERSION,
   type Tier,
   type TierScaleToZero,
@@ -107,17 +105,17 @@ export const tierOfProject = (
  */
 export const checkProject = (
   project: ObservedProject,
-  { changes, steps }: { readonly changes: readonly Change[]; readonly steps: readonly Step[] },
+  changes: readonly Change[],
   declaredTier?: string,
 ): readonly Diagnostic[] => {
   if (declaredTier === 'none') return []
-  const stepsOf = groupBy(steps, ({ change }) => change)
   const planned = changes.filter((change) => !isRefused(change))
-  const asked = planned.flatMap((change) => {
-    const request = requestOf(stepsOf.get(change.id) ?? [])
-    const isSize = request.autoscaling_limit_min_cu !== undefined || request.autoscaling_limit_max_cu !== undefined
-    const isTimeout = request.suspend_timeout_seconds !== undefined
-    return isSize || isTimeout ? [{ change, isSize, isTimeout }] : []
+  const asked = planned.flatMap(({ attributes, source }) => {
+    const { size, scaleToZero } = settingsSetBy(attributes)
+    const placeOf: PlaceOf = (path) => attributes.find((one) => one.path === path)?.source ?? source
+    return size === undefined && scaleToZero === undefined
+      ? []
+      : [{ settings: defined({ size, scaleToZero }), placeOf }]
   })
   const isReplica = ({ compute }: Change): boolean => compute.type === 'read_only'
   // A replacement changes the type of the compute.
@@ -125,17 +123,7 @@ export const checkProject = (
   if (asked.length === 0 && added.length === 0) return []
   const tier = tierOfProject(project, declaredTier)
   if (tier === undefined) return [unchecked(project)]
-  const live = new Map(project.computes.map((compute) => [compute.id, compute]))
-  const perCompute = asked.flatMap(({ change, isSize, isTimeout }) => {
-    const current = live.get(change.compute.id ?? '')
-    const after = settingsAfter(change, stepsOf.get(change.id) ?? [], current, project.settings?.computeDefaults)
-    const settings = {
-      ...(isSize && after?.size !== undefined ? { size: after.size } : {}),
-      ...(isTimeout && after?.scaleToZero !== undefined ? { scaleToZero: after.scaleToZero } : {}),
-    }
-    const { attributes, source } = change
-    return checkTierSettings(settings, tier, (path) => attributes.find((one) => one.path === path)?.source ?? source)
-  })
+  const perCompute = asked.flatMap(({ settings, placeOf }) => checkTierSettings(settings, tier, placeOf))
   const removed = planned.filter((one) => one.kind === (isReplica(one) ? 'delete' : 'replace'))
   const before = project.computes.filter(({ type }) => type === 'read_only').length
   const [first] = added

@@ -192,8 +192,8 @@ const planUnreviewed = (
   const { loaded } = manifests
   const tierFor = declaredFor(loaded.desired, 'tier')
   const options = {
-    check: (project: ObservedProject, planned: Pick<Plan, 'changes' | 'steps'>) =>
-      checkProject(project, planned, tierFor(project.id)),
+    check: (project: ObservedProject, changes: readonly Change[]) =>
+      checkProject(project, changes, tierFor(project.id)),
     pinAliases,
     baseSafeguards: publicPart !== undefined ? base?.loaded.desired : undefined,
   }

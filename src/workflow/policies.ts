@@ -159,14 +159,13 @@ export const judgePlan = (
   const total = [...all, ...before.flatMap((one) => one.policies)]
   if (total.length === 0 && proposed === undefined) return plan
   const live = new Map(observed.projects.map((project) => [project.id, project]))
-  const lookup: PlanLookup = {
-    changesOf: groupBy(plan.changes, ({ project }) => project),
-    stepsOf: groupBy(plan.steps, ({ change }) => change),
-    now: Date.parse(observed.takenAt),
-  }
+  const changesOf = groupBy(
+    plan.changes.filter((change) => !isRefused(change)),
+    ({ project }) => project,
+  )
   const projects = plan.projects.flatMap((id) => {
     const project = live.get(id)
-    return project === undefined ? [] : [statesOf(project, lookup, desired, base)]
+    return project === undefined ? [] : [statesOf(project, changesOf.get(id) ?? [], observed, desired, base)]
   })
   const isSelected = ({ project, branch }: PolicyResult): boolean => {
     const found = live.get(project ?? '')?.branches.find(({ name }) => name === branch)
@@ -291,26 +290,19 @@ type Held = Pick<Safeguards, 'prune' | 'protects'> & {
   windowOf(...place: Parameters<Safeguards['windowOf']>): unknown
 }
 
-interface PlanLookup {
-  readonly changesOf: ReadonlyMap<string, readonly Change[]>
-  readonly stepsOf: ReadonlyMap<string, readonly Step[]>
-  /** When the snapshot was taken, in milliseconds since the epoch. */
-  readonly now: number
-}
-
 const statesOf = (
   project: ObservedProject,
-  plan: PlanLookup,
+  changes: readonly Change[],
+  { takenAt }: Observed,
   desired: Desired,
   base: Desired | undefined,
 ): JudgedProject => {
-  const changes = (plan.changesOf.get(project.id) ?? []).filter((change) => !isRefused(change))
   const safeguards = safeguardsIn(desired, project)
-  const costs = projectCosts(project, changes, plan.stepsOf, plan.now)
+  const costs = projectCosts(project, changes, Date.parse(takenAt))
   const held = base === undefined ? unlessViolated(safeguards, changes) : safeguardsIn(base, project)
   return {
-    after: stateOf(project, changes, plan, safeguards, costs.after),
-    before: stateOf(project, [], plan, held, costs.before),
+    after: stateOf(project, changes, safeguards, costs.after),
+    before: stateOf(project, [], held, costs.before),
   }
 }
 
@@ -323,7 +315,6 @@ const cuHoursOf = (costs: readonly ComputeCost[]): ExpectedCuHours => {
 const stateOf = (
   project: ObservedProject,
   changes: readonly Change[],
-  { stepsOf }: PlanLookup,
   safeguards: Held,
   costs: readonly ComputeCost[],
 ): PolicyProject => {
@@ -336,7 +327,7 @@ const stateOf = (
     const settings =
       change === undefined
         ? live && settingsOfCompute(live.attributes)
-        : settingsAfter(change, stepsOf.get(change.id) ?? [], live, project.settings?.computeDefaults)
+        : settingsAfter(change, live, project.settings?.computeDefaults)
     if (settings === undefined) return []
     const branchId = change?.branch.id ?? live?.branchId ?? ''
     const id = live?.id

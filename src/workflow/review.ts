@@ -59,13 +59,12 @@ const usageWarnings = (plan: Plan, observed: Observed, desired: Desired): readon
     plan.changes.filter((change) => !isRefused(change)),
     ({ project }) => project,
   )
-  const stepsOf = groupBy(plan.steps, ({ change }) => change)
   return (plan.cost?.projects ?? []).flatMap(({ project: id, delta }): readonly Diagnostic[] => {
     const project = live.get(id)
     // If the plan adds no CU-hours, it is not the cause.
     if (project === undefined || (delta.high ?? 1) <= 0) return []
     const tier = tierOfProject(project, tierFor(id))
-    const { after } = projectCosts(project, made.get(id) ?? [], stepsOf, Date.parse(observed.takenAt))
+    const { after } = projectCosts(project, made.get(id) ?? [], Date.parse(observed.takenAt))
     const expected = after.reduce((sum, one) => sum + (one.expected ?? 0), 0)
     const warnings = tier === undefined ? [] : [...checkTierCuHours(id, expected, tier)]
     const quota = project.settings?.quota?.computeSeconds

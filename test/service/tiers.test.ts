@@ -80,7 +80,7 @@ describe('what the tiers allow', () => {
     const live = world({ main: { primary: { id: 'ep-m' }, replicas }, dev: {} })
     const dev: DeclaredShape = expected.length > 0 ? {} : { primary: { id: 'ep-1' } }
     const [project] = live.projects
-    const found = project && checkProject(project, planOf({ branches: { main, dev } }, live), 'free')
+    const found = project && checkProject(project, planOf({ branches: { main, dev } }, live).changes, 'free')
     expect(found?.map(({ code }) => code)).toEqual(expected)
   })
 
