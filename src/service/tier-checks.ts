@@ -31,9 +31,7 @@ type PlaceOf = (path: 'size' | 'scaleToZero') => Source | undefined
 
 /** Reports a limit that is exceeded. Only those with severity `error` block a plan. */
 const exceeded = (severity: Severity, message: string, hint: string, source?: Source): Diagnostic =>
-  severity === 'error'
-    ? problem('E_TIER_LIMIT', message, `${hint} ${CORRECT_TIER}`, source)
-    : warning('W_TIER_LIMIT', message, `${hint} ${CORRECT_TIER}`, source)
+  severity === 'error' ? problem('E_TIER_LIMIT', message, hint, source) : warning('W_TIER_LIMIT', message, hint, source)
 
 /** Finds the settings that the tier does not allow. Settings that are absent are not checked. */
 export const checkTierSettings = (
@@ -49,7 +47,7 @@ export const checkTierSettings = (
 export const checkTierReplicas = (count: number, { title, replicas }: Tier, source?: Source): readonly Diagnostic[] => {
   if (replicas === undefined || count <= replicas.max) return []
   const message = `The ${title} plan allows ${replicas.max} read replicas per project (table ${TIERS_VERSION}); the project would have ${count}.`
-  return [exceeded('warning', message, 'Declare fewer replicas.', source)]
+  return [exceeded('warning', message, `Declare fewer replicas. ${CORRECT_TIER}`, source)]
 }
 
 /** @param expected CU-hours per month that the project is expected to use. */
@@ -67,7 +65,7 @@ const sizeProblems = (size: Size, { title, fixedCu, autoscalingCu }: Tier, place
   const limit = isFixed(size) ? fixedCu : autoscalingCu
   if (limit === undefined || size.max <= limit.max) return []
   const message = `${formatSize(size)} is not available on the ${title} plan (at most ${limit.max} CU${isFixed(size) ? '' : ' with autoscaling'}, table ${TIERS_VERSION}).`
-  return [exceeded(limit.severity, message, 'Choose a smaller size.', placeOf('size'))]
+  return [exceeded(limit.severity, message, `Choose a smaller size. ${CORRECT_TIER}`, placeOf('size'))]
 }
 
 /** `1m to 7d or never`. */
@@ -80,7 +78,8 @@ const scaleToZeroProblems = (value: number, { title, scaleToZero }: Tier, placeO
   const seconds = scaleToZeroSeconds(value)
   if (value === SCALE_TO_ZERO_NEVER ? never : seconds >= min && seconds <= max) return []
   const message = `\`scaleToZero: ${formatScaleToZero(value)}\` is not available on the ${title} plan (${allowedTimes(scaleToZero)}, table ${TIERS_VERSION}).`
-  return [exceeded(severity, message, `Write \`scaleToZero: ${formatDuration(min)}\`.`, placeOf('scaleToZero'))]
+  const hint = `Write \`scaleToZero: ${formatDuration(min)}\`. ${CORRECT_TIER}`
+  return [exceeded(severity, message, hint, placeOf('scaleToZero'))]
 }
 
 // Checks a project's changes against the account's plan.
