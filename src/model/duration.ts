@@ -1,7 +1,9 @@
 /** Durations: in manifests `90s`, `5m`, `1h30m` or `7d`, in the API whole seconds. */
 
-/** As in a JSON Schema. */
-export const DURATION_PATTERN = '^(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?$'
+/** A regular expression, as a part of a pattern in a JSON Schema. */
+export const DURATION = '(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?'
+export const DURATION_PATTERN = `^${DURATION}$`
+const PATTERN = new RegExp(DURATION_PATTERN)
 
 const UNITS = [
   ['d', 86_400],
@@ -10,13 +12,11 @@ const UNITS = [
   ['s', 1],
 ] as const
 
-const PATTERN = /^(?:(\d{1,7})d)?(?:(\d{1,7})h)?(?:(\d{1,7})m)?(?:(\d{1,7})s)?$/
-
 /** Parses a duration into seconds. `undefined` if it is invalid. Units go from large to small, each at most once. */
 export const parseDuration = (text: string): number | undefined => {
   const match = PATTERN.exec(text)
-  if (match === null || text === '') return undefined
-  return UNITS.reduce((total, [, seconds], index) => total + Number(match[index + 1] ?? 0) * seconds, 0)
+  if (match === null) return undefined
+  return UNITS.reduce((total, [, seconds], index) => total + Number.parseInt(match[index + 1] ?? '0', 10) * seconds, 0)
 }
 
 /** The shortest spelling of a whole number of seconds: 5400 is `1h30m`, 0 is `0s`. */

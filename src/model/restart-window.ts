@@ -58,14 +58,17 @@ const formatDays = (days: readonly Weekday[]): string => {
 /** `Sun`. */
 export const weekdayTitle = (day: string | undefined): string => `${day?.charAt(0).toUpperCase()}${day?.slice(1)}`
 
+/** @param time `HH:MM`. */
+export const minuteOfDay = (time: string): number => {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number)
+  return hours * 60 + minutes
+}
+
 const WEEK_MINUTES = 7 * 24 * 60
 
 /** The minutes of the week, in UTC, at which a window in a zone with this offset is open. */
 const minutesOf = ({ days, from, to }: RestartWindow, offset: number): ReadonlySet<number> => {
-  const [start, end] = [from, to].map((time) => {
-    const [hours = 0, minutes = 0] = time.split(':').map(Number)
-    return hours * 60 + minutes
-  }) as [number, number]
+  const [start, end] = [minuteOfDay(from), minuteOfDay(to)]
   const length = end > start ? end - start : end - start + 24 * 60
   return new Set(
     days.flatMap((day) => {

@@ -1,6 +1,6 @@
 /** When restart windows open and close. Not exported by index.ts, because few commands need the library for time zones. */
 import { Temporal } from 'temporal-polyfill'
-import { type RestartWindow, WEEKDAYS, weekdayTitle } from './restart-window.ts'
+import { minuteOfDay, type RestartWindow, WEEKDAYS, weekdayTitle } from './restart-window.ts'
 
 export interface Opening {
   /** Whether all of the windows are open. */
@@ -66,7 +66,7 @@ const zoned = (at: number, { timezone }: RestartWindow): Temporal.ZonedDateTime 
 const isOpen = (window: RestartWindow, at: number): boolean => {
   const { dayOfWeek, hour, minute } = zoned(at, window)
   const now = hour * 60 + minute
-  const [from, to] = [minutesOf(window.from), minutesOf(window.to)]
+  const [from, to] = [minuteOfDay(window.from), minuteOfDay(window.to)]
   const opensOn = (day: number): boolean => window.days.some((one) => WEEKDAYS.indexOf(one) === day % 7)
   const [today, yesterday] = [dayOfWeek - 1, dayOfWeek + 5]
   if (from < to) return opensOn(today) && now >= from && now < to
@@ -95,11 +95,6 @@ const openings = (window: RestartWindow, at: number, days: number): readonly num
 }
 
 const nextJump = (from: Temporal.ZonedDateTime): Temporal.ZonedDateTime | null => from.getTimeZoneTransition('next')
-
-const minutesOf = (time: string): number => {
-  const [hours = 0, minutes = 0] = time.split(':').map(Number)
-  return hours * 60 + minutes
-}
 
 const localTime = (time: Temporal.ZonedDateTime): string =>
   `${weekdayTitle(WEEKDAYS[time.dayOfWeek - 1])} ${time.toPlainDate().toString()} ${time.toPlainTime().toString({ smallestUnit: 'minute' })}`

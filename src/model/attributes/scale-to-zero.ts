@@ -1,5 +1,5 @@
 import { text } from '../../base/index.ts'
-import { formatDuration, parseDuration } from '../duration.ts'
+import { DURATION, formatDuration, parseDuration } from '../duration.ts'
 import {
   formatScaleToZero,
   SCALE_TO_ZERO_DEFAULT,
@@ -38,7 +38,7 @@ const write = (seconds: number, { size }: { readonly size?: Size }): string | un
 export const SCALE_TO_ZERO = oneField('seconds', 'suspend_timeout_seconds', {
   path: 'scaleToZero',
   schema: text({
-    pattern: '^(default|never|(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?)$',
+    pattern: `^(default|never|${DURATION})$`,
     description:
       'Suspends the compute after this long without a connection: a duration from 1m to 7d, `default` (5m) or `never`.',
     examples: ['5m', '1h30m', 'never', 'default'],
