@@ -10,8 +10,8 @@ import {
   isDelete,
   isEmptyPlan,
   isOrMayBeRestart,
-  isRefused,
   likelyOf,
+  madeChanges,
   type Observed,
   type Plan,
 } from '../model/index.ts'
@@ -217,7 +217,7 @@ export const deniedPolicies = ({ policies }: Plan): readonly string[] => {
 }
 
 const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
-  const made = plan.changes.filter((change) => !isRefused(change))
+  const made = madeChanges(plan)
   const counts = {
     error: 0,
     changes: made.length,

@@ -9,7 +9,7 @@ import {
   type CostRange,
   costSummary,
   HOURS_PER_MONTH,
-  isRefused,
+  madeChanges,
   type Observed,
   type ObservedProject,
   type Plan,
@@ -38,10 +38,7 @@ export const planCost = (
 ): PlanCost => {
   const now = Date.parse(observed.takenAt)
   const projects = new Map(observed.projects.map((project) => [project.id, project]))
-  const changesOf = groupBy(
-    plan.changes.filter((change) => !isRefused(change)),
-    ({ project }) => project,
-  )
+  const changesOf = groupBy(madeChanges(plan), ({ project }) => project)
   const drifted = new Map(drift?.map((change) => [change.id, change.attributes]))
   const all = plan.projects.flatMap((id) => {
     const project = projects.get(id)

@@ -1,7 +1,11 @@
 /** What counts: a change that is refused or denied will not be made, so it counts nowhere, except as refused. */
-import type { Capacity, CapacityTotal, Change, ChangeKind, PlanSummary } from './plan.ts'
+import type { Capacity, CapacityTotal, Change, ChangeKind, Plan, PlanSummary } from './plan.ts'
 
 export const isRefused = ({ refused }: Pick<Change, 'refused'>): boolean => refused !== undefined
+
+/** The changes that the plan makes. */
+export const madeChanges = ({ changes }: Pick<Plan, 'changes'>): readonly Change[] =>
+  changes.filter((change) => !isRefused(change))
 
 export const isRestart = ({ impact, attributes }: Change): boolean =>
   impact === 'restart' || attributes.some((attribute) => attribute.impact === 'restart')
@@ -19,7 +23,7 @@ export type ChangeCounts = Pick<PlanSummary, ChangeKind | 'restarts' | 'mayResta
 
 /** Counts changes by kind and by impact. */
 export const countChanges = (changes: readonly Change[]): ChangeCounts => {
-  const made = changes.filter((change) => !isRefused(change))
+  const made = madeChanges({ changes })
   const count = (test: (change: Change) => boolean): number => made.filter(test).length
   const ofKind = (kind: ChangeKind): number => count((change) => change.kind === kind)
   return {

@@ -8,7 +8,7 @@ import {
   formatScaleToZero,
   formatSize,
   isFixed,
-  isRefused,
+  madeChanges,
   type ObservedProject,
   problem,
   SCALE_TO_ZERO_NEVER,
@@ -108,7 +108,7 @@ export const checkProject = (
   declaredTier?: string,
 ): readonly Diagnostic[] => {
   if (declaredTier === 'none') return []
-  const planned = changes.filter((change) => !isRefused(change))
+  const planned = madeChanges({ changes })
   const asked = planned.flatMap(({ attributes, source }) => {
     const { size, scaleToZero } = settingsSetBy(attributes)
     const placeOf: PlaceOf = (path) => attributes.find((one) => one.path === path)?.source ?? source

@@ -12,7 +12,7 @@ import {
   type Desired,
   type Diagnostic,
   type ExpectedCuHours,
-  isRefused,
+  madeChanges,
   type Observed,
   type ObservedCompute,
   type ObservedProject,
@@ -159,10 +159,7 @@ export const judgePlan = (
   const total = [...all, ...before.flatMap((one) => one.policies)]
   if (total.length === 0 && proposed === undefined) return plan
   const live = new Map(observed.projects.map((project) => [project.id, project]))
-  const changesOf = groupBy(
-    plan.changes.filter((change) => !isRefused(change)),
-    ({ project }) => project,
-  )
+  const changesOf = groupBy(madeChanges(plan), ({ project }) => project)
   const projects = plan.projects.flatMap((id) => {
     const project = live.get(id)
     return project === undefined ? [] : [statesOf(project, changesOf.get(id) ?? [], observed, desired, base)]
@@ -226,7 +223,7 @@ const isAbout = ({ project, branch }: PolicyResult, { changes }: Plan, ids: Read
 /** The changes that the plan makes, with their costs. */
 const costedChanges = (plan: Plan, observed: Observed): readonly CostedChange[] => {
   const costs = new Map(planCost(plan, observed).computes.map((cost) => [cost.change, cost]))
-  return plan.changes.filter((change) => !isRefused(change)).map((change) => ({ change, cost: costs.get(change.id) }))
+  return madeChanges(plan).map((change) => ({ change, cost: costs.get(change.id) }))
 }
 
 const WHOLE_PLAN = ''

@@ -7,7 +7,7 @@ import {
   type Desired,
   type DesiredDocument,
   type Diagnostic,
-  isRefused,
+  madeChanges,
   type Observed,
   type ObservedProject,
   type Plan,
@@ -55,10 +55,7 @@ export const reviewPlan = (
 const usageWarnings = (plan: Plan, observed: Observed, desired: Desired): readonly Diagnostic[] => {
   const tierFor = declaredFor(desired, 'tier')
   const live = new Map(observed.projects.map((project) => [project.id, project]))
-  const made = groupBy(
-    plan.changes.filter((change) => !isRefused(change)),
-    ({ project }) => project,
-  )
+  const made = groupBy(madeChanges(plan), ({ project }) => project)
   return (plan.cost?.projects ?? []).flatMap(({ project: id, delta }): readonly Diagnostic[] => {
     const project = live.get(id)
     // If the plan adds no CU-hours, it is not the cause.
