@@ -90,7 +90,7 @@ describe('a setting that is not available', () => {
     }
   })
 
-  // hint: Write `scaleToZero: …`.
+  // hint: Write `scaleToZero: …`. …
   // hint: If the limit is outdated, set `tier: none` in the manifest to disable the check.
   test('on the tier is replaced, or no longer checked', async () => {
     const never = 'branches: { spare: { primary: { size: 1, scaleToZero: never } } }'

@@ -45,16 +45,6 @@ describe('what the tiers allow', () => {
     )
   })
 
-  // hint: Choose a smaller size.
-  // hint: Declare fewer replicas.
-  test.each([
-    ['Choose a smaller size.', checkTierSettings(fixed(4), tier('free')), checkTierSettings(fixed(2), tier('free'))],
-    ['Declare fewer replicas.', checkTierReplicas(4, tier('free')), checkTierReplicas(3, tier('free'))],
-  ])('whoever follows the hint "%s" is within the limit', (hint, before, after) => {
-    expect(before).toMatchObject([{ hint: expect.stringContaining(hint) }])
-    expect(after).toEqual([])
-  })
-
   test('limits on replicas and CU-hours only warn', () => {
     expect(checkTierReplicas(3, tier('free'))).toEqual([])
     expect(checkTierReplicas(4, tier('free'))).toMatchObject([
