@@ -34,11 +34,11 @@ export const reportFailure = async (job: Job, error: unknown): Promise<FailureRe
     ...wordsOf(error),
     ...runAddress(job),
   }
-  job.runner.summary(failureComment({ ...view, isOutOfDate: false }, SUMMARY_LIMIT))
+  job.runner.summary(failureComment(view, SUMMARY_LIMIT))
   try {
     await publish(job, {
       kind,
-      body: (limit) => failureComment({ ...view, isOutOfDate: true }, limit),
+      body: (limit) => failureComment(view, limit),
       onlyUpdate: true,
       annotations: [],
     })

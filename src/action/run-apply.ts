@@ -177,11 +177,7 @@ const report = async (
   job.runner.output('scheduled', scheduled.length)
   const isNothing = isEmptyPlan(plan) && plan.leftOut === undefined && lacking.length === 0
   const view = { ...frameOf(job, 'outcome'), whole: 'the job summary', plan, outcome, lacking }
-  job.runner.summary(
-    isNothing
-      ? '### Espalier: nothing to apply\n\nThe live projects match the manifests.\n'
-      : outcomeComment(view, SUMMARY_LIMIT),
-  )
+  job.runner.summary(outcomeComment(view, SUMMARY_LIMIT))
   if (lacking.length > 0) job.runner.error('E_NOT_APPROVED', [...lacking, HOW_TO_APPROVE].join(' '))
   const text = { kind: 'outcome', body: (limit: Limit) => outcomeComment(view, limit) } as const
   if (approved !== undefined) {

@@ -15,9 +15,8 @@ test('the comment on a one-line pull request shows one introduced change and lis
   const [first = '', second = ''] = (comment?.body ?? '').split('Existing drift: ')
   expect(comment?.issue).toBe(7)
   expect(first).toContain('### Espalier: 4 computes restart, none is deleted.')
-  expect(first).toContain('introduces 1 change. The merge also corrects existing drift of 3 computes.')
   expect(first.match(/^\| `~` \|/gm)).toHaveLength(1)
-  expect(second).toMatch(/^3 computes/)
+  expect(second).toMatch(/^3 computes\*\*\n\nNot introduced here: .* 3 computes restart/)
   expect(second.match(/^\| `~` \|/gm)).toHaveLength(3)
   expect(first).toContain(`https://github.com/acme/shop/blob/${event.payload.pull_request.head.sha}/espalier.yaml#L4`)
   expect(summary).toContain('### Espalier: 4 computes restart')
@@ -164,7 +163,7 @@ test('errors in manifests produce annotations, a comment in place of the plan, a
     expect(log).toMatch(/^::error file=espalier\.yaml,line=4,col=\d+,title=E_\w+::/m)
   }
   expect(github.comments).toHaveLength(1)
-  expect(github.comments[0]?.body).toContain('### Espalier: 1 error in the manifests')
+  expect(github.comments[0]?.body).toContain('### Espalier: nothing will run: 1 error in the manifests')
   // The next run replaces it with the plan.
   repository.write('espalier.yaml', manifest({ main: 4 }))
   await run({ command: 'plan' }, { event })
@@ -301,7 +300,9 @@ test('a pull request that changes no manifest and no policy reads nothing, and i
   expect(world.github.comments).toEqual([])
   expect(world.sandbox.control.requests()).toEqual([])
   await world.run({ command: 'plan', comment: 'always' }, { event: world.event })
-  expect(world.github.comments[0]?.body).toMatch(/### Espalier: no changes\.\s+> No manifest and no policy differs/)
+  expect(world.github.comments[0]?.body).toMatch(
+    /### Espalier: no changes\.\s+\*\*What to do:\*\* Nothing but your review\.\s+> No manifest and no policy differs/,
+  )
   expect(world.github.comments[0]?.body).not.toContain('matches the manifests')
   // A policy file alone is a reason to plan.
   world.repository.write('espalier.policy.yaml', FILE.replace('maxSize: 2', 'maxSize: 8'))
@@ -323,7 +324,7 @@ test('apply on push runs the saved plan and reports each step on the merged pull
   expect(github.comments).toHaveLength(2)
   expect(github.comments[1]).toMatchObject({
     issue: 7,
-    body: expect.stringContaining('### Espalier: apply complete: 4 done'),
+    body: expect.stringContaining('### Espalier: everything is applied: 4 done'),
   })
   expect(applied.log).toMatch(/^done {2}update primary on main/m)
 
@@ -353,7 +354,7 @@ test('a job with a failed step ends with the reason `partially-applied`, and the
   const { code, outputs } = await run({ command: 'apply' }, { event: merged(event) })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
   const body = github.comments[0]?.body ?? ''
-  expect(body).toContain('### Espalier: apply incomplete: 3 done, 1 failed')
+  expect(body).toContain('### Espalier: not everything is applied: 3 done, 1 failed')
   expect(body).toContain('❌ failed')
 })
 
@@ -362,7 +363,7 @@ test('a cancelled job starts no new step, completes running steps and reports it
   const { code, log, outputs } = await run({ command: 'apply' }, { event: merged(event), interruptAt: '\nstart' })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
   expect(log).toContain('Stopping: no new step starts')
-  expect(github.comments[0]?.body).toContain('apply incomplete: 1 done, 3 skipped')
+  expect(github.comments[0]?.body).toContain('not everything is applied: 1 done, 3 skipped')
 })
 
 test('a job succeeds while steps wait for their restart window, and `now: true` runs them immediately', async () => {
@@ -377,7 +378,7 @@ test('a job succeeds while steps wait for their restart window, and `now: true` 
   expect(waiting.outputs).toMatchObject({ scheduled: '4' })
   expect(waiting.log).toMatch(/^::notice::Waiting for a restart window: 4 steps\. The first/m)
   const body = github.comments[0]?.body ?? ''
-  expect(body).toContain('### Espalier: apply scheduled: 0 done, 4 scheduled')
+  expect(body).toContain('### Espalier: nothing has run yet: 4 steps wait for a restart window')
   expect(body).toContain('🕑 scheduled')
   const now = await run({ command: 'apply', now: 'true' }, { event: merged(event) })
   expect(now.outputs).toMatchObject({ scheduled: '0' })
@@ -418,10 +419,10 @@ test.each<{
   const { code, log, summary } = await world.run({ command: 'plan', paths: '.' }, { event: pullRequest(world) })
   expect(code, log).toBe(0)
   const body = world.github.comments[0]?.body ?? ''
-  expect(body).toContain(`### Espalier \`.\`: nothing is interrupted. No longer managed: ${counts}.`)
+  expect(body).toContain(`### Espalier \`.\`: nothing is interrupted. No longer managed, and left as it is: ${counts}.`)
   for (const one of shown) expect(body).toMatch(one)
   expect(body.toLowerCase()).not.toMatch(/no changes|introduces no/)
-  expect(summary).toContain(`No longer managed: ${counts}.`)
+  expect(summary).toContain(`No longer managed, and left as it is: ${counts}.`)
 })
 
 const withBrokenProject = async (): Promise<World> => {

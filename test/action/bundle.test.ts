@@ -21,7 +21,7 @@ longTest('the bundle plans a pull request, comments on it and applies it after t
   expect(applied.code, applied.log).toBe(0)
   expect(github.comments.map(({ body }) => body)).toEqual([
     expect.stringContaining('### Espalier: 4 computes restart'),
-    expect.stringContaining('### Espalier: apply complete: 4 done'),
+    expect.stringContaining('### Espalier: everything is applied: 4 done'),
   ])
 })
 

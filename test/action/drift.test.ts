@@ -80,9 +80,7 @@ test('the input `pull-request` plans a pull request as if it had triggered the w
   expect(code, log).toBe(0)
   expect(github.problems).toEqual([])
   expect(github.comments).toMatchObject([{ issue: 7 }])
-  expect(github.comments[0]?.body).toContain(
-    'introduces 1 change. The merge also corrects existing drift of 3 computes.',
-  )
+  expect(github.comments[0]?.body).toContain('**Existing drift: 3 computes**\n\nNot introduced here: ')
   expect(github.comments[0]?.body).toContain(`<!-- espalier record 1 ${github.pulls[0]?.head.sha} `)
 })
 

@@ -34,8 +34,8 @@ test('a failed job has a reason, sets no counts and marks the comment as out of 
     for (const text of [failed.summary, github.comments[0]?.body]) {
       expect(text).toContain(`### Espalier: the plan failed (${reason})`)
       expect(text).toContain(`**${code}**`)
+      expect(text).toContain('any earlier plan is out of date')
     }
-    expect(github.comments[0]?.body).toContain('The previous contents of this comment are out of date.')
     expect(github.comments[0]?.body).not.toContain('computes restart')
   }
   await fails({ 'api-key': 'wrong' }, 'auth', 'E_KEY')

@@ -152,6 +152,8 @@ test('a change that does not fit has no record', async () => {
   )
   const { code, log } = await run({ command: 'plan' }, { event })
   expect(code, log).toBe(0)
-  expect(github.comments[0]?.body).toContain('**1 change does not fit here and cannot be applied as reviewed.**')
+  expect(github.comments[0]?.body).toContain(
+    '**1 change does not fit here.** With `require-approval`, this cannot be applied',
+  )
   expect(recordIn(world)?.shown.size).toBe(1)
 })

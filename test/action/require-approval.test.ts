@@ -198,7 +198,7 @@ test.each(['merge', 'squash or rebase'] as const)('an approved change is applied
   const { code, log } = await team.apply({ before })
   expect(code, log).toBe(0)
   expect(await team.size('main')).toBe(4)
-  expect(team.outcome(7)).toContain('apply complete: 1 done')
+  expect(team.outcome(7)).toContain('everything is applied: 1 done')
   expect(team.github.problems).toEqual([])
 })
 
@@ -310,8 +310,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       // The run of the first merge never happened, or was cancelled: the newer one applies both.
       const newer = await team.apply({ before: older })
       expect(await team.size('a')).toBe(2)
-      expect(team.outcome(7)).toContain('apply complete: 2 done')
-      expect(team.outcome(8)).toContain('apply complete: 2 done')
+      expect(team.outcome(7)).toContain('everything is applied: 2 done')
+      expect(team.outcome(8)).toContain('everything is applied: 2 done')
       return newer
     },
     main: 4,

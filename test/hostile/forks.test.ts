@@ -161,7 +161,7 @@ test('`prune` has no effect if only the head sets it', async () => {
   expect(plan.steps).toMatchObject([
     { kind: 'delete', compute: { id: 'ep-dev' }, refused: expect.stringContaining('does not prune') },
   ])
-  expect(github.comments[0]?.body).toContain('now pruned')
+  expect(github.comments[0]?.body).toContain('now deletes what is not declared')
 })
 
 // promise: base-window

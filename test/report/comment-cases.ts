@@ -101,7 +101,10 @@ export const COMMENTS: Readonly<Record<string, () => string>> = {
   '240-changes': () => commentOf(many(240, 80)),
   delete: () => commentOf(compare(shop, SIZES, `prune: true\n${SIZES}`)),
   denied: () => commentOf(compare(shop, SIZES + POLICY, SIZES.replace('size: 1', 'size: 4') + POLICY)),
-  refused: () => commentOf(compare(shop, SIZES, `prune: true\n${main('protect: true')}`)),
+  refused: () => {
+    const kept = `prune: true\n${main('protect: true')}`
+    return commentOf(compare(shop, kept.replace('{ protect', '{ replicas: { reports: {} }, protect'), kept))
+  },
   removal: () => commentOf(compare(shop, SIZES, 'branches:\n  main: { primary: { size: 1 } }\n')),
   'removed-window': () => commentOf(compare(shop, WINDOW + main('protect: true'), SIZES)),
   drift: () => {
@@ -122,13 +125,19 @@ export const COMMENTS: Readonly<Record<string, () => string>> = {
       code: 'E_NETWORK',
       message: 'The service could not be reached (GET /projects/shop): connect ECONNREFUSED.',
       hint: 'Check the network, the base URL and any proxy, then try again.',
-      isOutOfDate: true,
       run: 'https://github.com/acme/shop/actions/runs/1',
     }),
   outcome: () =>
     outcomeOf(resized(), [
-      {},
-      { status: 'failed', reason: 'operation-failed', message: 'The operation apply_config failed. Plan again.' },
+      { observation: { predicted: 'restart', observed: 'restarted', at: '2026-11-20T10:00:02.000Z' } },
+      {
+        status: 'failed',
+        reason: 'operation-failed',
+        message:
+          'Operation op-1 (apply_config) failed: no host had room. Its change may not be in effect, even if the next plan shows no difference.',
+        repair: 'restart',
+        computeId: 'ep-staging',
+      },
     ]),
   scheduled: () =>
     outcomeOf(resized(WINDOW), [

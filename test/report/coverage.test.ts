@@ -166,7 +166,9 @@ describe.each([
 
 test('the comment counts released computes and left-out projects in its headline', () => {
   const text = OUTPUTS.comment?.({ ...EMPTY_PLAN, leftOut }, origin) ?? ''
-  expect(text).toContain('### Espalier: No longer managed: 1 compute. 1 of 2 projects could not be planned.')
+  expect(text).toContain(
+    '### Espalier: No longer managed, and left as it is: 1 compute. 1 of 2 projects could not be planned.',
+  )
 })
 
 test('the comment fits the size limit with 5,000 released computes and 2,000 problems', () => {
@@ -178,7 +180,9 @@ test('the comment fits the size limit with 5,000 released computes and 2,000 pro
   const plan = { ...PLAN, leftOut: problems.map(({ project, diagnostics = [] }) => ({ project, diagnostics })) }
   const text = OUTPUTS.comment?.(plan, many) ?? ''
   expect(text.length).toBeLessThanOrEqual(65_536)
-  expect(text).toContain('No longer managed: 5,000 computes. 2,000 of 2,001 projects could not be planned.')
+  expect(text).toContain(
+    'No longer managed, and left as it is: 5,000 computes. 2,000 of 2,001 projects could not be planned.',
+  )
 })
 
 test('an outcome is incomplete if a project was left out', () => {

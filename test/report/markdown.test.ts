@@ -78,7 +78,6 @@ const WRITERS: Readonly<Record<string, (name: string) => string>> = {
       code: 'E_X',
       message,
       hint: message,
-      isOutOfDate: true,
     })
   },
   'the comment of an outcome': (name) =>

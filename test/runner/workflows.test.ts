@@ -58,7 +58,7 @@ onRunner.for(['apply.yml', 'restart-window.yml'])(
     const push = { name: 'push', payload: world.merge() }
     await world.pass(file === 'apply.yml' ? push : { name: 'schedule', payload: {} })
     expect(world.github.problems).toEqual([])
-    expect(world.github.comments[1]?.body).toContain('apply complete: 1 done')
+    expect(world.github.comments[1]?.body).toContain('everything is applied: 1 done')
     expect(await sizeOf(world, 'ep-main')).toBe(4)
   },
 )

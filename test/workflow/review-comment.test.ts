@@ -112,7 +112,7 @@ test('the comment starts with a denial, counts no restart that it prevents, and 
   const text = commentOf()
   expect(text).toContain('### Espalier: nothing will run: policy `preview-size` denies it.')
   expect(text).toMatch(
-    /> \*\*Needs a decision\*\*\n> - \*\*Denied:\*\* .*`preview-size` denies 1 CU.*set `override` to preview-size=REASON/,
+    /set the input `override` of the workflow to `preview-size=REASON`\.\n> - \*\*Denied:\*\* .*`preview-size` denies 1 CU/,
   )
   expect(text).not.toContain('[!WARNING]')
   expect(text).not.toContain('**Cost:**')

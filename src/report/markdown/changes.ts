@@ -40,11 +40,13 @@ const changeCell = (changes: readonly string[], isExplained: boolean): string =>
 
 const impactCell = (change: Change, isExplained: boolean): string => {
   const words = rowImpact(change)
+  // What is refused has no effects. What a policy denies is a decision.
+  if (change.refused !== undefined)
+    return [`**${words}**`, ...(change.isDenied ? [] : [literal(change.refused)])].join('<br>')
   return [
     isDisruptive(change.impact) ? `**${words}**` : words,
     ...rowEffects(change, isExplained).map(({ text, warns }) => `${warns ? '⚠️ ' : ''}${literal(text)}`),
     ...(change.windows === undefined ? [] : [literal(windowWords(change))]),
-    ...(change.refused === undefined ? [] : [literal(change.refused)]),
   ].join('<br>')
 }
 

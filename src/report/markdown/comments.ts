@@ -1,7 +1,8 @@
 /** The comments that are not plans: about an apply, about errors in the manifests, and about a run that failed. */
-import { counted, formatUtc, listed } from '../../base/index.ts'
+import { counted, group, listed } from '../../base/index.ts'
 import {
   type Diagnostic,
+  hasErrors,
   isUnpredicted,
   type Outcome,
   observedWords,
@@ -10,17 +11,18 @@ import {
   sourceText,
 } from '../../model/index.ts'
 import { alikeSteps, MOST_NAMED } from '../words/alike.ts'
-import { applyVerdict, statusWords } from '../words/apply-verdict.ts'
-import { severityCounts, time } from '../words/counts.ts'
+import { applyVerdict, nextSteps, statusWords } from '../words/apply-verdict.ts'
+import { capitalised, severityCounts, time } from '../words/counts.ts'
 import { STATUS_MARKS } from '../words/impacts.ts'
 import { planNames } from '../words/names.ts'
 import { leftOutPart } from './plan-parts.ts'
-import { COMMENT_LIMIT, type Frame, fitTo, heading, type Limit, linked, literal, table } from './text.ts'
+import { asked, boxed, COMMENT_LIMIT, type Frame, fitTo, heading, type Limit, linked, literal, table } from './text.ts'
 
 const MOST_REMAINING = 10
 
 /** What to do about changes without approval. */
-export const HOW_TO_APPROVE = 'Have a pull request approved whose plan shows these changes, and run the job again.'
+export const HOW_TO_APPROVE =
+  'Have the pull request whose plan shows these changes approved, even if it is merged. Then run the workflow again.'
 
 interface OutcomeView extends Frame {
   readonly plan: Plan
@@ -31,8 +33,8 @@ interface OutcomeView extends Frame {
 
 /** If the comment is too long, steps that are done are left out first. */
 export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT): string => {
-  const { steps } = view.outcome
-  const open = steps.filter(({ status }) => status !== 'done')
+  const open = view.outcome.steps.filter(({ status }) => status !== 'done')
+  const steps = [...open, ...view.outcome.steps.filter(({ status }) => status === 'done')]
   // Steps that are not done are more important than the reasons why projects were left out.
   const forms = [steps, open].map((shown) => () => renderOutcome(view, shown, true))
   return fitTo(limit, forms, open.length, (rows) => renderOutcome(view, open.slice(0, rows), false))
@@ -42,31 +44,23 @@ export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT):
 const renderOutcome = (view: OutcomeView, shown: readonly StepOutcome[], withReasons: boolean): string => {
   const { outcome, plan, lacking = [] } = view
   const all = outcome.steps.length
-  const { kind, counts } = applyVerdict(plan, outcome)
-  const nothing = lacking.length === 0 ? 'nothing to apply' : 'nothing was applied, because an approval is missing'
-  const title = all === 0 && plan.leftOut === undefined ? nothing : `apply ${kind}: ${counts}`
+  const { kind } = applyVerdict(plan, outcome)
   const rest = all - shown.length
+  const next = nextSteps(plan, outcome, true).map((line) => capitalised(line.replace('Next: ', '')))
+  const isCalm = kind !== 'incomplete' && lacking.length === 0
+  const asks = [
+    ...(lacking.length === 0 ? [] : [HOW_TO_APPROVE]),
+    ...(plan.leftOut === undefined ? [] : ['Fix the errors below, then run the workflow again.']),
+    ...next,
+  ]
+  if (asks.length === 0) asks.push('Fix what is refused below, then run the workflow again.')
+  const ask = asked(isCalm ? [['Nothing.', ...next].join(' ')] : asks)
   const parts = [
     view.marker,
-    heading(view, title),
-    ...(lacking.length === 0
-      ? []
-      : [
-          [
-            '> [!CAUTION]',
-            `> **Needs a decision:** ${HOW_TO_APPROVE}`,
-            ...lacking.map((line) => `> - ${literal(line)}`),
-          ].join('\n'),
-        ]),
+    heading(view, outcomeTitle(view, isCalm)),
+    isCalm ? ask.join('\n') : boxed('CAUTION', [...ask, ...lacking.map((line) => `- ${literal(line)}`)]),
     ...leftOutPart(view, withReasons),
-    ...(outcome.converged === false
-      ? [
-          'The projects do **not** match the manifests yet. Apply again.',
-          ...(outcome.left ?? []).map((line) => `- ${literal(line)}`).slice(0, MOST_REMAINING),
-        ]
-      : []),
-    ...(outcome.interrupted ? ['The apply was interrupted. Apply again to continue.'] : []),
-    ...scheduledPart(outcome),
+    ...(outcome.left ?? []).map((line) => `- Still to do: ${literal(line)}`).slice(0, MOST_REMAINING),
     ...(shown.length === 0 ? [] : [stepTable(view, shown)]),
     ...(rest === 0 ? [] : [`${counted(rest, 'more step')}. All of them are in ${view.whole}.`]),
     ...outcome.notes.map((note) => `- ${literal(note)}`),
@@ -75,15 +69,17 @@ const renderOutcome = (view: OutcomeView, shown: readonly StepOutcome[], withRea
   return `${parts.join('\n\n')}\n`
 }
 
-/** Who runs the steps that wait for a restart window, and when. */
-const scheduledPart = ({ steps }: Outcome): readonly string[] => {
-  const waiting = steps.filter(({ status }) => status === 'scheduled')
-  if (waiting.length === 0) return []
-  const [opensAt] = waiting.flatMap((step) => step.opensAt ?? []).sort()
-  const when = opensAt === undefined ? '' : `, from ${formatUtc(Date.parse(opensAt))} on`
-  return [
-    `${counted(waiting.length, 'step')} ${waiting.length === 1 ? 'waits' : 'wait'} for a restart window. The next apply in the window runs ${waiting.length === 1 ? 'it' : 'them'}${when}: the scheduled workflow if there is one, or a job that someone starts.`,
-  ]
+/** @param isCalm whether nothing is left to do. */
+const outcomeTitle = ({ plan, outcome: { steps }, outcome, lacking = [] }: OutcomeView, isCalm: boolean): string => {
+  const { kind, counts } = applyVerdict(plan, outcome)
+  if (steps.length === 0 && plan.leftOut === undefined) {
+    return lacking.length === 0 ? 'nothing to apply' : 'nothing was applied, because an approval is missing'
+  }
+  if (!isCalm || kind === 'complete') return `${isCalm ? '' : 'not '}everything is applied: ${counts}`
+  const done = steps.filter(({ status }) => status === 'done').length
+  const waiting = steps.length - done
+  const begun = done === 0 ? 'nothing has run yet' : `${group(done)} done`
+  return `${begun}: ${counted(waiting, 'step')} ${waiting === 1 ? 'waits' : 'wait'} for a restart window`
 }
 
 const stepTable = ({ plan }: OutcomeView, shown: readonly StepOutcome[]): string => {
@@ -131,11 +127,18 @@ export const problemComment = (view: ProblemView, limit: Limit = COMMENT_LIMIT):
 
 const renderProblems = (view: ProblemView, diagnostics: readonly Diagnostic[], shown: number): string => {
   const counts = severityCounts(diagnostics)
+  const has = hasErrors(diagnostics)
   const lines = diagnostics.slice(0, shown).map((one) => line(one, view))
   const rest = diagnostics.length - shown
   const parts = [
     view.marker,
-    heading(view, counts.length === 0 ? 'the manifests are valid' : `${counts.join(' and ')} in the manifests`),
+    heading(
+      view,
+      counts.length === 0
+        ? 'the manifests are valid'
+        : `${has ? 'nothing will run: ' : ''}${counts.join(' and ')} in the manifests`,
+    ),
+    ...(has ? [boxed('CAUTION', asked(['Fix this, and push again.']))] : []),
     ...view.notes.map((note) => `> ${note}`),
     ...(shown === 0 ? [] : [lines.join('\n')]),
     ...(rest === 0 ? [] : [`And ${rest} more. All of them are in ${view.whole}.`]),
@@ -158,8 +161,6 @@ interface FailureView extends Pick<Frame, 'marker' | 'name' | 'commit'> {
   readonly code: string
   readonly message: string
   readonly hint?: string
-  /** Whether the comment replaces the comment of an earlier run. */
-  readonly isOutOfDate: boolean
   /** URL of the workflow run. */
   readonly run?: string
 }
@@ -170,18 +171,19 @@ export const failureComment = (view: FailureView, limit: Limit = COMMENT_LIMIT):
   return fitTo(limit, [], message.length, (length) => renderFailure(view, message.slice(0, length)))
 }
 
-const OUT_OF_DATE =
-  '> [!CAUTION]\n> The previous contents of this comment are out of date. The current state of the live project is unknown.'
-
 const renderFailure = (view: FailureView, message: string): string => {
-  const { what, reason, code, hint, isOutOfDate, commit, run } = view
+  const { what, reason, code, hint, commit, run } = view
   const lines = [...message.split('\n'), hint ?? ''].map((line) => line.trim()).filter((line) => line !== '')
+  const [effect, ask] =
+    what === 'plan'
+      ? [', so it is unknown what would change', 'Do not merge yet: any earlier plan is out of date. ']
+      : ['', 'Any earlier outcome is out of date. ']
   const parts = [
     view.marker,
-    heading(view, `the ${what} failed (${reason})`),
-    ...(isOutOfDate ? [OUT_OF_DATE] : []),
+    heading(view, `the ${what} failed (${reason})${effect}`),
+    boxed('CAUTION', asked([`${ask}Once the cause below is gone, run ${linked('the workflow', run)} again.`])),
     `**${code}** ${lines.map(literal).join('<br>')}`,
-    `<sub>${commit === '' ? '' : `Commit ${literal(commit)}. `}${run === undefined ? '' : `See [the log](${run}) for details.`}</sub>`,
+    ...(commit === '' ? [] : [`<sub>Commit ${literal(commit)}.</sub>`]),
   ]
   return `${parts.join('\n\n')}\n`
 }

@@ -1,11 +1,11 @@
 /** The parts of a plan's Markdown other than its changes. */
-import { counted, group, groupBy } from '../../base/index.ts'
-import { computeTitle, type Plan } from '../../model/index.ts'
+import { counted, group, groupBy, listed } from '../../base/index.ts'
+import { type Change, computeTitle, isRefused, type Plan } from '../../model/index.ts'
 import { alikeByProject } from '../words/alike.ts'
 import { costDetails, costWeight, planCostWords } from '../words/cost.ts'
 import { consentWords, impactWords, isDisruptive } from '../words/impacts.ts'
 import { numberedSteps, type PlanNames, place, planNames } from '../words/names.ts'
-import { overriddenWords, policyLines } from '../words/plan-lines.ts'
+import { deniedBy, overriddenWords, policyLines } from '../words/plan-lines.ts'
 import {
   RELEASED_HINT,
   type ReleasedGroup,
@@ -13,7 +13,7 @@ import {
   releasedCounts,
   releasedGroups,
 } from '../words/released.ts'
-import { computeText, diagnosticText, folded, linked, literal, mermaidText, type PlanView, table } from './text.ts'
+import { asked, boxed, diagnosticText, folded, linked, literal, mermaidText, type PlanView, table } from './text.ts'
 
 /** How many rows are shown. Further rows are only counted. */
 const MOST_SHOWN = 50
@@ -90,28 +90,53 @@ export const reviewPart = ({
 /** The most decisions of a kind that are listed. */
 const MOST_DECISIONS = 5
 
-/** What a reviewer decides: about what does not fit, is denied or refused, needs consent, or is no longer safe. */
+/** What is asked of the reviewer, with what does not fit, is denied, needs consent, or is no longer safe. */
 export const decisionsPart = (view: PlanView, first: readonly string[]): readonly string[] => {
   const { plan } = view
   const weakened = weakenedSafeguards(view).map(
     ({ what, where, result }) => `**Weakened:** ${literal(what)} on ${literal(where)}: ${literal(result)}`,
   )
-  const denied = policyLines(plan, 'set `override` to').filter(({ isDenied }) => isDenied)
-  const refused = plan.changes.flatMap((change) =>
-    change.refused === undefined || change.isDenied === true
-      ? []
-      : [`**Refused:** ${computeText(change, plan)}: ${literal(change.refused)}`],
-  )
+  const denied = policyLines(plan, false).filter(({ isDenied }) => isDenied)
   const lines = [
     ...first,
     ...shortened(denied.map(({ text }) => `**Denied:** ${literal(text)}`)),
-    ...shortened(refused),
     ...consentLines(plan),
     ...shortened(weakened, MOST_SHOWN),
   ]
-  return lines.length === 0
-    ? []
-    : [['> [!CAUTION]', '> **Needs a decision**', ...lines.map((line) => `> - ${line}`)].join('\n')]
+  const ask = askOf(view, weakened.length > 0)
+  const head = ask === undefined ? ['**Needs a decision**'] : asked([ask])
+  const isStopped = ask !== undefined && plan.summary.refused > 0
+  if (lines.length > 0 || isStopped) return [boxed('CAUTION', [...head, ...lines.map((line) => `- ${line}`)])]
+  if (ask === undefined) return []
+  return plan.changes.some(canInterrupt) ? [boxed('WARNING', head)] : head
+}
+
+const canInterrupt = ({ impact, unlessIdle }: Change): boolean => isDisruptive(impact) || unlessIdle !== undefined
+
+/** What to do about a pull request. `undefined` for other plans, whose readers are unknown. */
+const askOf = ({ plan, origin: { released }, introducedBy }: PlanView, isWeakened: boolean): string | undefined => {
+  if (introducedBy !== 'this pull request') return undefined
+  const made = plan.changes.filter((change) => !isRefused(change))
+  const loud = made.filter(canInterrupt)
+  const deleted = made.filter(({ kind }) => kind === 'delete').length
+  const isInWindow = loud.every(({ windows }) => windows !== undefined)
+  const reasons = deniedBy(plan).policies.map((name) => literal(`${name}=REASON`))
+  const fixes = [
+    plan.leftOut !== undefined && 'Fix the errors below.',
+    reasons.length > 0 && `Change what is denied, or set the input \`override\` of the workflow to ${listed(reasons)}.`,
+    plan.changes.some((change) => isRefused(change) && change.isDenied !== true) &&
+      'Take what is refused out of this pull request, or first remove what forbids it.',
+  ].filter((words) => words !== false)
+  const accepted = [
+    deleted > 0 && (deleted === 1 ? 'the compute may be deleted' : 'the computes may be deleted'),
+    loud.length > deleted && `existing connections may drop${isInWindow ? ' in the restart window' : ''}`,
+    isWeakened && 'the safeguards may be weakened',
+    (plan.policies?.changes ?? []).length > 0 && 'the policies may change',
+    releasedCounts(released.filter(({ kind }) => kind !== 'safeguard')) !== '' && 'Espalier may stop managing this',
+  ].filter((words) => words !== false)
+  const approve = accepted.length > 0 ? `Approve only if ${accepted.join(' and ')}.` : 'Nothing but your review.'
+  const merge = made.length > 0 ? ` The merge applies the ${fixes.length > 0 ? 'other ' : ''}changes.` : ''
+  return `${fixes.length > 0 ? `Do not merge yet. ${fixes.join(' ')}` : approve}${merge}`
 }
 
 /** Safeguards that become weaker in the same way are one. */
@@ -126,13 +151,15 @@ const shortened = (lines: readonly string[], most = MOST_DECISIONS): readonly st
 
 /** The Action allows restarts by default. */
 const consentLines = ({ steps }: Plan): readonly string[] => {
-  const asking = steps.filter(({ refused }) => refused === undefined).flatMap(({ consents }) => consents)
-  return [...groupBy(asking, (consent) => consent)].flatMap(([consent, own]) =>
-    consent === 'restart'
-      ? []
-      : [
-          `**Needs consent:** ${consentWords(consent, own.length)}. Where it is applied, \`allow\` must contain \`${consent}\`.`,
-        ],
+  const asking = steps.flatMap(({ refused, consents }) => (refused === undefined ? consents : []))
+  return [
+    ...groupBy(
+      asking.filter((consent) => consent !== 'restart'),
+      (consent) => consent,
+    ),
+  ].map(
+    ([consent, { length }]) =>
+      `**Needs \`allow: ${consent}\`** in the workflow that applies: ${consentWords(consent, length)}.`,
   )
 }
 
@@ -145,7 +172,7 @@ const tierWords = ({ warnings }: Plan): string | undefined => {
 
 export const reviewDetails = (plan: Plan): readonly string[] => {
   const list = (lines: readonly string[]): string => lines.map((line) => `- ${literal(line)}`).join('\n')
-  const policies = policyLines(plan, 'set `override` to').map(({ text }) => text)
+  const policies = policyLines(plan, false).map(({ text }) => text)
   const costs = costDetails(plan)
   return [
     ...(policies.length === 0 ? [] : [folded(`Policies: ${policies.length}`, list(policies))]),
@@ -156,8 +183,9 @@ export const reviewDetails = (plan: Plan): readonly string[] => {
 /** A graph with more nodes than this is unreadable. */
 const MOST_STEPS = 25
 
-/** The order of the steps, as a list and as a Mermaid graph, which GitHub draws. */
-export const stepsPart = (plan: Plan, withGraph: boolean): readonly string[] => {
+/** The order of the steps that will run, as a list and as a Mermaid graph, which GitHub draws. */
+export const stepsPart = (whole: Plan, withGraph: boolean): readonly string[] => {
+  const plan = { ...whole, steps: whole.steps.filter(({ refused }) => refused === undefined) }
   if (plan.steps.length === 0) return []
   const names = planNames(plan)
   const lines = plan.steps.map(

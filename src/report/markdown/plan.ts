@@ -1,10 +1,10 @@
 /** The plan as a pull request comment. Its effect comes first, then introduced changes and drift, then details. */
-import { counted, group } from '../../base/index.ts'
+import { counted } from '../../base/index.ts'
 import { type Change, isEmptyPlan, type Plan } from '../../model/index.ts'
 import { warningsBeside } from '../words/alike.ts'
 import { capitalised } from '../words/counts.ts'
-import { impactWords, interrupting, worstFirst } from '../words/impacts.ts'
-import { type Since, withNamesOf } from '../words/names.ts'
+import { worstFirst } from '../words/impacts.ts'
+import { planNames, type Since, withNamesOf } from '../words/names.ts'
 import {
   emptyVerdict,
   isUnchanged,
@@ -28,7 +28,6 @@ import {
 } from './plan-parts.ts'
 import {
   COMMENT_LIMIT,
-  computeText,
   diagnosticText,
   fitTo,
   folded,
@@ -100,7 +99,8 @@ const render = (view: PlanView, detail: Detail): string => {
   const { plan, origin } = view
   const waves = waveLines(plan)
   const skipped = skippedLines(plan).map(literal)
-  const unmanaged = plan.unmanaged.map((one) => `${computeText(one, plan)} ${literal(one.compute.id ?? '')}`)
+  const names = planNames(plan)
+  const unmanaged = plan.unmanaged.map((one) => `${literal(names.compute(one))} ${literal(one.compute.id ?? '')}`)
   const parts = [
     ...(view.marker === undefined ? [] : [view.marker]),
     headline(view),
@@ -131,16 +131,9 @@ const render = (view: PlanView, detail: Detail): string => {
   return `${parts.join('\n\n')}\n`
 }
 
-const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] => {
-  const known = [
-    ...(commit === undefined ? [] : [`commit ${literal(commit)}`]),
-    ...(takenAt === undefined ? [] : [`snapshot of ${literal(takenAt)}`]),
-  ].join(', ')
-  const sentences = [
-    ...(known === '' ? [] : [`${capitalised(known)}.`]),
-    ...(typeof introducedBy === 'string' ? ['Nothing is changed until the merge.'] : []),
-  ]
-  return sentences.length === 0 ? [] : [`<sub>${sentences.join(' ')}</sub>`]
+const footer = ({ commit, takenAt }: PlanView): readonly string[] => {
+  const parts = [commit && `commit ${literal(commit)}`, takenAt && `snapshot of ${literal(takenAt)}`].filter(Boolean)
+  return parts.length === 0 ? [] : [`<sub>${capitalised(parts.join(', '))}.</sub>`]
 }
 
 /** Counts all changes that the merge would apply, including corrections of existing drift. */
@@ -155,12 +148,11 @@ const headline = (view: PlanView): string => {
     ...(policies === 0 || !isEmptyPlan(plan)
       ? []
       : [`${counted(policies, 'policy', 'policies')} ${policies === 1 ? 'changes' : 'change'}.`]),
-    ...(released === '' ? [] : [`No longer managed: ${released}.`]),
+    ...(released === '' ? [] : [`No longer managed, and left as it is: ${released}.`]),
     ...(leftOut === undefined ? [] : [`${leftOut} could not be planned.`]),
   ]
   if (!isEmptyPlan(plan)) {
-    const share = origin.drift.length === 0 ? '' : `\n\n${shareOf(view)}`
-    return heading(view, `${[planVerdict(plan, literal).replace(/^N/, 'n'), ...others].join(' ')}${share}`)
+    return heading(view, [planVerdict(plan, literal).replace(/^N/, 'n'), ...others].join(' '))
   }
   if (others.length > 0) {
     return heading(view, [...(leftOut === undefined ? ['nothing is interrupted.'] : []), ...others].join(' '))
@@ -168,24 +160,9 @@ const headline = (view: PlanView): string => {
   return heading(view, `no${emptyVerdict(plan).slice('No'.length).replace('. ', '\n\n')}`)
 }
 
-const shareOf = ({ origin: { introduced, drift }, introducedBy }: PlanView): string => {
-  const { subject, act } = introducerWords(introducedBy)
-  if (introduced.length === 0) {
-    return typeof introducedBy === 'object'
-      ? `All of these changes correct existing drift, and ${act} applies them.`
-      : `${capitalised(subject)} changes no compute itself. All of these changes correct existing drift, and ${act} applies them.`
-  }
-  return `${capitalised(subject)} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also corrects existing drift of ${counted(drift.length, 'compute')}.`
-}
-
-/** Names what introduces the changes and what applies the plan, and gives the changes a title. */
-const introducerWords = (introducer: Introducer | undefined) => {
-  if (typeof introducer === 'object') {
-    const ref = literal(introducer.since)
-    return { subject: `the work since ${ref}`, act: '`espalier apply`', title: `**Introduced since ${ref}**` }
-  }
-  const title = introducer === undefined ? '**Differences from the manifests**' : `**Introduced by ${introducer}**`
-  return { subject: introducer ?? 'this pull request', act: 'the merge', title }
+const titleOf = (introducer: Introducer | undefined): string => {
+  if (introducer === undefined) return '**Differences from the manifests**'
+  return `**Introduced ${typeof introducer === 'object' ? `since ${literal(introducer.since)}` : `by ${introducer}`}**`
 }
 
 /** The changes that have no row, because the comment would be too long. */
@@ -193,10 +170,10 @@ const unfit = ({ plan, origin: { introduced, drift }, recordOf }: PlanView, { ro
   const others = new Set([...introduced, ...drift].filter((change) => !rows.has(change)).map(({ id }) => id))
   if (others.size === 0) return []
   const verb = others.size === 1 ? 'does' : 'do'
-  const words = recordOf === undefined ? '' : ' and cannot be applied as reviewed'
-  const advice = recordOf === undefined ? '' : ' Approve them in an environment, or split the pull request.'
+  const advice =
+    recordOf === undefined ? '' : ' With `require-approval`, this cannot be applied: split the pull request.'
   const left = plan.changes.filter(({ id }) => others.has(id))
-  return [`**${counted(others.size, 'change')} ${verb} not fit here${words}.**${advice} Of these: ${verdict(left)}`]
+  return [`**${counted(others.size, 'change')} ${verb} not fit here.**${advice} Of these: ${verdict(left)}`]
 }
 
 /** The rows of changes. If there are many, those that interrupt no one are folded. */
@@ -210,34 +187,18 @@ const rowsPart = (changes: readonly Change[], view: PlanView, { rows }: Detail):
 }
 
 const introduced = (changes: readonly Change[], view: PlanView, detail: Detail): readonly string[] => [
-  introducerWords(view.introducedBy).title,
-  ...alert(changes, view.plan),
+  titleOf(view.introducedBy),
   ...reviewPart(view),
   ...rowsPart(changes, view, detail),
   ...(detail.shows('diff') ? [folded('Before and after, written as in a manifest', detail.diff())] : []),
 ]
 
-/** An alert box that names the worst five changes. */
-const alert = (all: readonly Change[], plan: Plan): readonly string[] => {
-  const notable = interrupting(all.filter(({ refused }) => refused === undefined))
-  if (notable.length === 0) return []
-  const deletes = notable.some(({ kind, impact }) => kind === 'delete' || impact === 'delete' || impact === 'replace')
-  const lineOf = (change: Change): string => `> - ${computeText(change, plan)}: ${impactWords(change)}`
-  const named = notable.slice(0, 5).map(lineOf)
-  const more = notable.length > named.length ? [`> - and ${group(notable.length - named.length)} more`] : []
-  return [[`> [!${deletes ? 'CAUTION' : 'WARNING'}]`, ...named, ...more].join('\n')]
-}
-
 const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const { drift: changes, introduced } = view.origin
   if (changes.length === 0) return []
-  const { subject, act } = introducerWords(view.introducedBy)
   return [
     `**Existing drift: ${counted(changes.length, 'compute')}**`,
-    // If nothing is introduced, the headline has said the rest.
-    introduced.length === 0
-      ? 'The live project differs from the manifests at the base commit.'
-      : `Not introduced by ${subject}: the live project differs from the manifests at the base commit. ${capitalised(act)} also corrects this drift: ${verdict(changes)}`,
+    `Not introduced here: the live project already differs from the manifests at the base commit.${introduced.length === 0 ? '' : ` ${verdict(changes)}`}`,
     ...rowsPart(changes, view, detail),
   ]
 }

@@ -1,7 +1,6 @@
 /** Inserts untrusted text into Markdown so that it is shown literally, and shortens text to fit GitHub's limits. */
 import { plainText } from '../../base/index.ts'
-import { type Change, computeTitle, type Diagnostic, type Origin, type Plan } from '../../model/index.ts'
-import { hasSeveralProjects } from '../words/names.ts'
+import type { Change, Diagnostic, Origin, Plan } from '../../model/index.ts'
 
 /**
  * Formats text as a code span. Only there does every renderer show text literally, without turning it into mentions,
@@ -23,13 +22,16 @@ export const literal = (text: string): string => {
 export const heading = ({ name }: { readonly name?: string }, words: string): string =>
   `### Espalier${name === undefined ? '' : ` ${literal(name)}`}: ${words}`
 
+/** What is asked of the reader. @param words trusted Markdown, one sentence each. Several are listed. */
+export const asked = (words: readonly string[]): readonly string[] =>
+  words.length === 1 ? [`**What to do:** ${words[0]}`] : ['**What to do:**', ...words.map((one) => `- ${one}`)]
+
+export const boxed = (kind: 'WARNING' | 'CAUTION', lines: readonly string[]): string =>
+  [`[!${kind}]`, ...lines].map((line) => `> ${line}`).join('\n')
+
 /** @param shown trusted Markdown. */
 export const linked = (shown: string, address: string | undefined): string =>
   address === undefined ? shown : `[${shown}](${address})`
-
-/** The title of a compute and the name of its branch, both as code spans: `primary` on `main`. */
-export const computeText = ({ compute, branch, project }: Pick<Change, 'compute' | 'branch' | 'project'>, plan: Plan) =>
-  `${literal(computeTitle(compute))} on ${literal(branch.name)}${hasSeveralProjects(plan) ? ` in ${literal(project)}` : ''}`
 
 export const diagnosticText = ({ code, message, hint }: Diagnostic): string =>
   `**${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`

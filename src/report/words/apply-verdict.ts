@@ -52,7 +52,8 @@ export const applyVerdict = (
   return { kind, counts, words: `Apply ${kind}: ${counts}.` }
 }
 
-export const nextSteps = (plan: Plan, outcome: Outcome): readonly string[] => {
+/** @param inJob whether a workflow applies, in which there is no command line. */
+export const nextSteps = (plan: Plan, outcome: Outcome, inJob = false): readonly string[] => {
   const { steps, interrupted, converged } = outcome
   const has = (wanted: StepStatus): boolean => steps.some(({ status }) => status === wanted)
   const reasons = new Set(steps.map(({ reason }) => reason))
@@ -70,42 +71,49 @@ export const nextSteps = (plan: Plan, outcome: Outcome): readonly string[] => {
   const isOver = steps.every(({ status }) => status === 'done' || status === 'scheduled')
   const [opensAt] = steps.flatMap((step) => (step.status === 'scheduled' ? (step.opensAt ?? []) : [])).sort()
   const from = opensAt === undefined ? '' : ` from ${minuteOf(opensAt)} on`
-  const lines: readonly (readonly [applies: boolean, line: string])[] = [
+  const lines: readonly (readonly [applies: boolean, line: string, ofJob?: string])[] = [
     [
       missing.length > 0,
       `Next: to allow ${reasons.has('refused') ? 'the steps that are not refused' : 'these steps'}, run \`espalier apply --allow ${missing.join(',')}\`.`,
+      `Next: to allow what is not allowed, write \`${missing.join(',')}\` in the input \`allow\` of the workflow, and run it again.`,
     ],
     [
       policies.length > 0 && reasons.has('refused'),
       `Next: change what ${policies.length === 1 ? 'the policy denies' : 'the policies deny'}, or run \`espalier apply${policies.map((name) => ` --override ${name}=REASON`).join('')}\`.`,
+      `Next: change what ${policies.length === 1 ? 'the policy denies' : 'the policies deny'}, or give a reason in the input \`override\` of the workflow.`,
     ],
-    [interrupted, `Next: to continue, run \`espalier apply\` again.`],
+    [interrupted, `Next: to continue, run \`espalier apply\` again.`, 'Next: to continue, run the workflow again.'],
     [
       has('scheduled'),
       `Next: run \`espalier apply\` again in the restart window${from}, or with --now to interrupt immediately.`,
+      `Next: the scheduled workflow runs the steps that wait, in the restart window${from}. If there is none, start this workflow then.`,
     ],
     [
       converged === false && isOver,
       `The project does not match the manifests yet (not-converged)${remaining(outcome)}. Next: to see the remaining changes, run \`espalier plan\`.`,
+      'Next: run the workflow again, because the live project still differs from the manifests.',
     ],
     [
       has('stale'),
       `Next: run \`espalier plan\` to review the project as it is now, then apply again. The stale steps were not sent.`,
+      'Next: run the workflow again to plan the project as it is now. The stale steps were not sent.',
     ],
     [
       !interrupted && steps.some(({ status, reason }) => status === 'failed' && reason !== 'operation-failed'),
       `Next: fix the cause of each failure, then run \`espalier apply\` again.${continues ? ' It continues where it stopped.' : ''}`,
+      'Next: fix the cause of each failure, then run the workflow again.',
     ],
     [
       firstFailed !== undefined,
       `Next: find out why operations failed${failedIn.length > 1 ? ` in ${failedIn.length} projects, for example` : ''} in project ${firstFailed}: run \`espalier operations list --project ${firstFailed}\`.`,
+      `Next: find out why the operation failed${repairs.length > 0 ? '' : ', then run the workflow again'}.`,
     ],
     [
       repairs.length > 0,
       `Next: the values are presumably stored, but not in effect. Once the cause is fixed, run \`${repairs[0]}\`${repairs.length > 1 ? `, and likewise for ${counted(repairs.length - 1, 'other compute')}` : ''}.`,
     ],
   ]
-  return lines.filter(([applies]) => applies).map(([, line]) => line)
+  return lines.filter(([applies]) => applies).map(([, line, ofJob = line]) => (inJob ? ofJob : line))
 }
 
 const missingConsents = (plan: Plan, { steps }: Outcome): readonly Consent[] => {

@@ -160,19 +160,26 @@ export const verdict = (changes: readonly Change[]): string => {
 }
 
 /**
- * The verdict on a whole plan. What a policy denies does not run, so its effects are not counted.
+ * The verdict on a whole plan. What is refused or denied does not run, so its effects are not counted.
  *
- * @param quote formats a name.
+ * @param quote formats a name or a reason.
  */
 export const planVerdict = (plan: Plan, quote: (name: string) => string = String): string => {
   const { policies, projects } = deniedBy(plan)
-  if (policies.length === 0) return verdict(plan.changes)
-  const others = plan.changes.filter(({ isDenied }) => isDenied !== true)
+  const made = plan.changes.filter((change) => !isRefused(change))
+  const [refused, ...more] = plan.changes.filter((change) => isRefused(change) && change.isDenied !== true)
   const [who, deny] = policies.length === 1 ? ['policy', 'denies'] : ['policies', 'deny']
   const why = `${who} ${listed(policies.map(quote), MOST_NAMES)} ${deny} it.`
-  if (others.length === 0) return `Nothing will run: ${why}`
   const where = `${projects.length === 1 ? 'project' : 'projects'} ${listed(projects.map(quote), MOST_NAMES)}`
-  return `${verdict(others)} Nothing will run in ${where}: ${why}`
+  const parts = made.length > 0 ? [verdict(made)] : []
+  if (refused !== undefined) {
+    const title = quote(`${refused.kind} ${planNames(plan).compute(refused)}`)
+    const one = `${title} is refused, because ${quote(refused.refused ?? '')}.`
+    const start = made.length === 0 ? 'Nothing will run: ' : ''
+    parts.push(start + (more.length === 0 ? one : `${group(more.length + 1)} changes are refused.`))
+  }
+  if (policies.length > 0) parts.push(`Nothing will run${parts.length === 0 ? '' : ` in ${where}`}: ${why}`)
+  return parts.join(' ')
 }
 
 const MOST_NAMES = 5
@@ -213,12 +220,8 @@ const rangeOf = ([from, to]: readonly [number, number], unit: string): Range => 
   words: `${from === to ? '' : `${number(from)}–`}${number(to)}${unit}`,
 })
 
-/**
- * One line for each result, with denials first.
- *
- * @param override how to name the setting that overrides a policy.
- */
-export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>, override = 'pass --override') => {
+/** One line for each result, with denials first. @param hasFlags whether to name the flag that overrides a policy. */
+export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>, hasFlags = true) => {
   const results = plan.policies?.results ?? []
   const isFleet = new Set(results.map(({ project }) => project)).size > 1
   const title = projectTitle(plan)
@@ -227,17 +230,17 @@ export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>, overr
     isFleet && project !== undefined && branch !== undefined ? `${title(project)}: ` : ''
   return [...results]
     .sort((a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome))
-    .map((result) => ({ text: start(result) + policyText(result, override), isDenied: result.outcome === 'denied' }))
+    .map((result) => ({ text: start(result) + policyText(result, hasFlags), isDenied: result.outcome === 'denied' }))
 }
 
 const ORDER: readonly PolicyResult['outcome'][] = ['denied', 'overridden', 'warned', 'unknown', 'existing']
 
-const policyText = (result: PolicyResult, how: string): string => {
+const policyText = (result: PolicyResult, hasFlags: boolean): string => {
   const { outcome, message, reason, policy, override, overriddenBy: by } = result
   const start = `${message.replace(/\.$/, '')}. ${reason}`
   switch (outcome) {
     case 'denied':
-      return `${start} To override, ${how} ${policy}=REASON.`
+      return `${start}${hasFlags ? ` To override, pass --override ${policy}=REASON.` : ''}`
     case 'overridden':
       return `${start} Overridden${by === undefined ? '' : ` by ${by}`}: ${override}`
     case 'existing':

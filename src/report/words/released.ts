@@ -79,7 +79,7 @@ const wordsOf = (one: ReleasedAttribute | ReleasedSafeguard): Pick<ReleasedGroup
     case 'protect':
       return { what: 'protect', result: 'no longer protected' }
     case 'prune':
-      return { what: 'prune', result: 'now pruned' }
+      return { what: 'prune', result: 'now deletes what is not declared' }
     default:
       return { what: one.safeguard, result: `${one.before} → ${one.after}` }
   }
