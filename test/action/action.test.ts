@@ -6,7 +6,8 @@ import { longTest } from '../long-runs.ts'
 import { KEY, manifest, merged, open, pullRequest, type World, withHead } from './action-world.ts'
 import { makeRepository, runAction } from './run-action.ts'
 
-test('the comment on a one-line pull request shows one introduced change and lists the existing drift of three computes separately', async () => {
+// promise: key-in-action
+test('the plan of a one-line pull request shows one introduced change and existing drift of three computes separately, and no key', async () => {
   const { run, event, github } = await withHead()
   const { code, log, outputs, summary } = await run({ command: 'plan' }, { event })
   expect(code, log).toBe(0)
@@ -33,21 +34,21 @@ test('the comment on a one-line pull request shows one introduced change and lis
     'comment-url': 'https://github.com/acme/shop/pull/7#issuecomment-1',
     'failure-reason': '',
   })
-  expect(JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8')).changes).toHaveLength(4)
+  const [plan = '', saved = ''] = ['json-plan-path', 'plan-path'].map((name) =>
+    readFileSync(outputs[name] ?? '', 'utf8'),
+  )
+  const { changes, origin } = JSON.parse(plan)
+  expect(changes).toHaveLength(4)
+  expect(origin).toMatchObject({ base: event.payload.pull_request.base.sha })
+  expect([origin.introduced, origin.drift].map(({ length }) => length)).toEqual([1, 3])
   expect(log).toMatch(
     /^::warning file=espalier\.yaml,line=4,col=\d+,title=primary on main::restarts: existing connections drop$/m,
   )
   expect(log.match(/^::warning .*existing drift: restarts/gm)).toHaveLength(3)
-})
-
-// promise: key-in-action
-test('the log contains the key only in the command that masks it', async () => {
-  const { run, event, github } = await withHead()
-  const { log, summary, outputs } = await run({ command: 'plan' }, { event })
+  // The key is only in the command that masks it.
   expect(log.split('\n').filter((line) => line.includes(KEY))).toEqual([`::add-mask::${KEY}`])
-  const rest = [summary, JSON.stringify(outputs), ...github.comments.map(({ body }) => body)].join()
-  const files = ['plan-path', 'json-plan-path'].map((name) => readFileSync(outputs[name] ?? '', 'utf8')).join()
-  expect(rest + files).not.toContain(KEY)
+  const elsewhere = [summary, JSON.stringify(outputs), plan, saved, ...github.comments.map(({ body }) => body)]
+  expect(elsewhere.join()).not.toContain(KEY)
 })
 
 test('a second run edits the existing comment if the plan has changed', async () => {

@@ -1,5 +1,5 @@
 /** Two plans in one job or pull request have separate files and comments, and cannot be mixed up. */
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -130,12 +130,4 @@ test.each(['../x', 'a b', '-x', 'x'.repeat(65), 'a/b'])('the input `label` rejec
   const { code, log, outputs } = await run({ command: 'plan', label })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'input' })
   expect(log).toContain('The input label cannot be')
-})
-
-test('the JSON plan of a pull request lists introduced changes and drift separately', async () => {
-  const { run, event } = await withHead()
-  const { outputs } = await run({ command: 'plan' }, { event })
-  const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))
-  expect(plan.origin).toMatchObject({ base: event.payload.pull_request.base.sha })
-  expect([plan.origin.introduced, plan.origin.drift].map(({ length }) => length)).toEqual([1, 3])
 })
