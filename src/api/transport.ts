@@ -262,7 +262,7 @@ export const DEFAULT_BASE_URL = 'https://console.neon.tech/api/v2'
 export const isLoopback = (hostname: string): boolean => LOOPBACK.test(hostname)
 
 const LONGEST_URL = 2_000
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i
 
 /**
  * Parses the API root and removes trailing slashes.

@@ -1,6 +1,7 @@
 /** Where the agent's HTTP server listens, and who may access it. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
+import { isLoopback } from '../../../api/index.ts'
 import { EspalierError } from '../../../base/index.ts'
 
 export interface ListenAddress {
@@ -28,9 +29,6 @@ export const parseListenAddress = (text: string, flag: string): ListenAddress =>
   return { host, port: Number(port) }
 }
 
-/** Whether the address can be reached only from this machine. */
-export const isLoopback = (host: string): boolean => /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host)
-
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Compares two secrets in constant time. */
@@ -41,7 +39,7 @@ export const isSame = (given: string, expected: string): boolean => timingSafeEq
  * no token. Such a request is recognized by its `Host` header, in which the browser sends the name of that site.
  */
 export const refuseOtherHosts: MiddlewareHandler = async (context, next) => {
-  const host = (context.req.header('host') ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
+  const host = (context.req.header('host') ?? '').replace(/:\d+$/, '')
   if (!isLoopback(host)) return context.text('This server is available only as localhost.\n', 421)
   return next()
 }

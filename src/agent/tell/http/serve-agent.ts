@@ -5,6 +5,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
+import { isLoopback } from '../../../api/index.ts'
 import { EspalierError } from '../../../base/index.ts'
 import { openingOf } from '../../../model/window-opening.ts'
 import { type AgentPage, agentPage, agentProjectPage, type PageFrame } from '../../../report/html/index.ts'
@@ -12,7 +13,6 @@ import type { AgentControl } from '../../control.ts'
 import { type AgentMetrics, agentMetrics } from '../metrics.ts'
 import {
   isAllowed,
-  isLoopback,
   type ListenAddress,
   refuseOtherHosts,
   requireToken,
