@@ -67,6 +67,7 @@ const VICTIMS = projects.filter((project) => project % 50 === 7).map((project) =
 
 const FAULTS: readonly FaultOrder[] = [
   ...requestFaults(CHANCE, CHANCE),
+  { on: 'request', effect: { kind: 'status', status: 429, retryAfter: 2 }, times: 0, chance: CHANCE },
   ...projects
     .filter((project) => project % 50 === 3)
     .map(

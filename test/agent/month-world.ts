@@ -74,7 +74,6 @@ export const requestFaults = (chance: number, changing: number): readonly FaultO
     { effect: { kind: 'status', status: 500 } } as const,
     { effect: { kind: 'status', status: 503, retryAfter: 1 } } as const,
     { effect: { kind: 'status', status: 429 } } as const,
-    { effect: { kind: 'status', status: 429, retryAfter: 2 } } as const,
     { effect: { kind: 'lock' } } as const,
     { method: 'GET', effect: { kind: 'lag', ms: 5_000 } } as const,
     { method: 'PATCH', effect: { kind: 'ignore' }, chance: changing } as const,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import type { Seed } from '../../src/sandbox/index.ts'
-import { longTest } from '../long-runs.ts'
+import { longTest, part } from '../long-runs.ts'
 import { blob, commitTree, type ForkWorld, openForkWorld } from './fork-world.ts'
 
 const seed: Seed = {
@@ -241,11 +241,16 @@ longTest('names that contain Markdown, HTML, mentions or terminal codes are esca
 })
 
 // promise: fork-links
-longTest.each([
-  ['a file', 'espalier.yaml', '/etc/passwd', ''],
-  ['a folder', 'manifests', '/etc', 'manifests'],
-  ['a file in a folder', 'more.yaml', '/etc/hostname', '*.yaml'],
-])('a link instead of %s is reported and not followed', async (_what, link, target, paths) => {
+test.each(
+  part(
+    [
+      ['a file', 'espalier.yaml', '/etc/passwd', ''],
+      ['a folder', 'manifests', '/etc', 'manifests'],
+      ['a file in a folder', 'more.yaml', '/etc/hostname', '*.yaml'],
+    ] as const,
+    3,
+  ),
+)('a link instead of %s is reported and not followed', async (_what, link, target, paths) => {
   const world = await openForkWorld(seed, { 'espalier.yaml': manifest(), 'manifests.txt': '' })
   if (existsSync(join(world.fork.folder, link))) unlinkSync(join(world.fork.folder, link))
   symlinkSync(target, join(world.fork.folder, link))
@@ -260,10 +265,15 @@ longTest.each([
 })
 
 // promise: hostile-tree
-longTest.each([
-  ['..', (id: string) => [['40000', '..', id]] as const],
-  ['a name with a slash', (id: string) => [['40000', 'a/../../..', id]] as const],
-])('a git tree with a path that leaves the folder through %s is rejected', async (_what, entries) => {
+test.each(
+  part(
+    [
+      ['..', (id: string) => [['40000', '..', id]] as const],
+      ['a name with a slash', (id: string) => [['40000', 'a/../../..', id]] as const],
+    ] as const,
+    2,
+  ),
+)('a git tree with a path that leaves the folder through %s is rejected', async (_what, entries) => {
   const world = await open()
   const inner = commitTree(world.fork, [['100644', 'owned.yaml', blob(world.fork, manifest())]])
   const tree = world.fork.git('rev-parse', `${inner}^{tree}`)
@@ -296,10 +306,15 @@ longTest('a git tree with a billion paths is rejected when its listing reaches 6
 
 // promise: head-checkout
 // hint: Remove `ref` from actions/checkout: the head is read from git without a checkout.
-longTest.each([
-  ['the head', (head: string) => head],
-  ['the merge commit', () => 'refs/pull/7/merge'],
-])('a job that checked out %s fails without a plan', async (_what, ref) => {
+test.each(
+  part(
+    [
+      ['the head', (head: string) => head],
+      ['the merge commit', () => 'refs/pull/7/merge'],
+    ] as const,
+    2,
+  ),
+)('a job that checked out %s fails without a plan', async (_what, ref) => {
   const { run, checkout, fork, requests } = await changedTo(manifest())
   checkout.git('fetch', '-q', '--depth=2', 'origin', ref(fork.git('rev-parse', 'HEAD')))
   checkout.git('checkout', '-q', 'FETCH_HEAD')
