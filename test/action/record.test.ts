@@ -67,7 +67,7 @@ test('a move also shows the update that is left if only its first half is applie
   const left = planOf(dev(2), moved).changes.flatMap(digestsOf)
   expect(left).toHaveLength(1)
   expect([...shown.keys()]).toEqual(expect.arrayContaining(left))
-  const { changes } = planOf({ branches: { main: { primary: 'absent' } } }, live)
+  const { changes } = planOf({ branches: { main: { primary: { size: 2 } } } }, liveOf({ main: {} }))
   expect(nextRecord(ABOUT, changes, 100, undefined).shown.size).toBe(1)
 })
 
