@@ -102,6 +102,32 @@ describe('the data folder', () => {
     },
   )
 
+  test('an agent that is taken over while a step runs neither records nor notifies what it did', async () => {
+    await world.close()
+    const applied: string[] = []
+    world = await openWorld(
+      { projects: [projectSeed(PROJECT)] },
+      {
+        renew: (renew) => renew(),
+        renewEveryMs: HOUR,
+        send: async (body) => {
+          applied.push(...(JSON.parse(body).data.applied?.done ?? []))
+          return 204
+        },
+      },
+    )
+    await world.declare(manifest(1))
+    const { isDone } = world.endOf(await start())
+    world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'slow', ms: 3 * MINUTE } })
+    await world.declare(manifest(2))
+    await world.pass(2 * MINUTE)
+    // A frozen agent does not renew its lease either.
+    const next = await world.start()
+    await world.pass(10 * MINUTE)
+    expect([isDone(), stateOf(next, PROJECT)]).toEqual([true, 'Synced'])
+    expect([applied.length, world.writes().length]).toEqual([1, 1])
+  })
+
   test('an agent that finds it taken over right before a call, or before it repeats one, does not make the call', async () => {
     for (const calls of [0, 1]) {
       let left = Number.POSITIVE_INFINITY

@@ -60,11 +60,16 @@ export class MonthWatch {
     this.#sizes = sizes.map((size) => [{ at: 0, size }])
   }
 
-  /** Called after each request. */
-  handled(path: string, faults: readonly { readonly fault: FaultOrder; readonly struck: number }[]): void {
+  /** Called after each request. @param isByAgent whether the agent sent it. */
+  handled(
+    path: string,
+    isByAgent: boolean,
+    faults: readonly { readonly fault: FaultOrder; readonly struck: number }[],
+  ): void {
     const now = this.#now()
     const at = Math.floor(now / MINUTE)
-    this.#minute = { at, requests: this.#minute.at === at ? this.#minute.requests + 1 : 1 }
+    const before = this.#minute.at === at ? this.#minute.requests : 0
+    this.#minute = { at, requests: before + (isByAgent ? 1 : 0) }
     this.mostRequestsAMinute = Math.max(this.mostRequestsAMinute, this.#minute.requests)
     const struck = { passing: 0, lasting: 0 }
     for (const one of faults) struck[isLasting(one.fault) ? 'lasting' : 'passing'] += one.struck + 1

@@ -53,13 +53,16 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
   const { projects: count, days, interval, random } = options
   const sizes = Array.from({ length: count }, () => 1)
   const watch = new MonthWatch(() => world.stage.clock.now(), sizes)
+  /** The paths of the requests by people and other programs that are under way. */
+  const hands = new Set<string>()
   const world: World = await openWorld(seedOf(count), {
     random,
     renew: (renew) => renew(),
     renewEveryMs: 10 * MINUTE,
     strideMs: 500,
     onHandled: (method, path, status) => {
-      watch.handled(path, world.stage.sandbox.control.faults())
+      const isByHand = method !== 'GET' && [...hands].some((one) => path.endsWith(one))
+      watch.handled(path, !isByHand, world.stage.sandbox.control.faults())
       if (method === 'PATCH' && status < 300 && /-(one|two)$/.test(path) && chance(0.2)) suspendNow(indexOf(path))
     },
     send: async (body) => {
@@ -97,6 +100,10 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
     sizes.map((size, index) => (away.has(index) ? undefined : manifestOf(index, size, swapped.has(index))))
   /** While it is set, the file of the key holds this instead. */
   let wrongKey: string | undefined
+  const byHand = async (...request: Parameters<World['byHand']>): Promise<void> => {
+    hands.add(request[1])
+    await world.byHand(...request).finally(() => hands.delete(request[1]))
+  }
   const until = (time: number): Promise<void> => world.pass(Math.max(0, time - stage.clock.now()))
 
   const start = async (): Promise<{ readonly agent: Agent; readonly life: Life }> => {
@@ -133,7 +140,8 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
       if (!chance(Math.max(0.003, 0.1 / count))) continue
       counts.edits += 1
       // A fault may reject the change.
-      await world.edit(projectId(index), computeId(index), { suspend_timeout_seconds: 600 }).catch(() => undefined)
+      const path = `/projects/${projectId(index)}/endpoints/${computeId(index)}`
+      await byHand('PATCH', path, { endpoint: { suspend_timeout_seconds: 600 } }).catch(() => undefined)
     }
   }
   /** A project leaves the manifests, or all join them again. */
@@ -179,8 +187,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
         endpoints: [{ type: 'read_write', autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 }],
       }
       counts.previews += 1
-      const done =
-        known === undefined ? world.byHand('POST', path, body) : world.byHand('DELETE', `${path}/${known.id}`)
+      const done = known === undefined ? byHand('POST', path, body) : byHand('DELETE', `${path}/${known.id}`)
       // A fault may reject the request.
       await done.catch(() => undefined)
     }
@@ -252,7 +259,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
     for (const { id, command } of projects) {
       const [, action, compute] = /^espalier compute (start|restart) (\S+) --project/.exec(command ?? '') ?? []
       if (compute === undefined) continue
-      await world.byHand('POST', `/projects/${id}/endpoints/${compute}/${action}`).catch(() => undefined)
+      await byHand('POST', `/projects/${id}/endpoints/${compute}/${action}`).catch(() => undefined)
     }
     await running.agent.reconcile(projects.filter(({ state }) => state === 'Blocked').map(({ id }) => id))
   }

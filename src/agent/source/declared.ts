@@ -40,11 +40,14 @@ export const filesBehind = ({ loaded }: Manifests): readonly string[] => {
   return [...files].sort()
 }
 
-/** The manifests of one project, without diagnostics. */
+/** The manifests of one project, without diagnostics. They do not keep the texts of all files in memory. */
 export const onlyOf = (manifests: Manifests, project: string): Manifests => {
   const { loaded } = manifests
   const documents = loaded.desired.documents.filter((document) => document.project === project)
-  return { ...manifests, loaded: { ...loaded, diagnostics: [], desired: { documents } } }
+  return {
+    ...manifests,
+    loaded: { ...loaded, diagnostics: [], texts: new Map(), lineOf: () => undefined, desired: { documents } },
+  }
 }
 
 export const earlierWaves = ({ waves }: Desired, project: string, all: readonly string[]): readonly string[] => {
