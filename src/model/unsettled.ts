@@ -116,7 +116,7 @@ export const repairCommand = (repair: Repair, compute: string, project: string):
   `espalier compute ${repair} ${compute} --project ${project}`
 
 const LEFT: Readonly<Record<Repair, string>> = {
-  restart: 'Its values are presumably stored, but not in effect.',
+  restart: 'Its new values are stored but probably not in effect.',
   start: 'It did not start.',
   suspend: 'It is disabled, but still runs.',
 }

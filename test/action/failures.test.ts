@@ -34,7 +34,7 @@ test('a failed job has a reason, sets no counts and marks the comment as out of 
     for (const text of [failed.summary, github.comments[0]?.body]) {
       expect(text).toContain(`### Espalier: the plan failed (${reason})`)
       expect(text).toContain(`**${code}**`)
-      expect(text).toContain('any earlier plan is out of date')
+      expect(text).toContain('any plan shown here before may be out of date')
     }
     expect(github.comments[0]?.body).not.toContain('computes restart')
   }

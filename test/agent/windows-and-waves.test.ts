@@ -352,7 +352,7 @@ describe('waves', () => {
     await world.pass(20 * MINUTE)
     expect(agent.view().projects.find(({ id }) => id === CANARY)).toMatchObject({
       state: 'Synced',
-      message: expect.stringContaining('Its values are presumably stored, but not in effect.'),
+      message: expect.stringContaining('Its new values are stored but probably not in effect.'),
       command: `espalier compute restart ep-main-11111111 --project ${CANARY}`,
     })
     await world.declare(manifest(OTHER, 2), 'other.yaml')

@@ -76,7 +76,7 @@ test('the comment distinguishes an empty plan from a pull request that changes n
   const plan = planOf(base, live)
   const text = planComment(view(plan, originOf(plan, plan), ['A note.']))
   expect(text).toContain(
-    '### Espalier: 1 compute restarts, none is deleted.\n\n> [!WARNING]\n> **What to do:** Approve only if existing',
+    '### Espalier: 1 compute restarts, none is deleted. All of this is existing drift.\n\n> [!WARNING]\n> **What to do:** Approve only if existing',
   )
   expect(text).toContain('**Existing drift: 1 compute**\n\nNot introduced here: ')
   expect(text).toContain('> A note.')

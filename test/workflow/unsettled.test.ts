@@ -110,7 +110,7 @@ test('no retry goes past a canary whose operation failed', async () => {
   expect(await stage.warnings()).toMatchObject([
     {
       message: expect.stringMatching(
-        /^The last apply_config of the primary on branch `main` of project `canary` \(ep-canary\) ended as error: operation \S+\. Its values are presumably stored, but not in effect\.$/,
+        /^The last apply_config of the primary on branch `main` of project `canary` \(ep-canary\) ended as error: operation \S+\. Its new values are stored but probably not in effect\.$/,
       ),
       hint: 'To put them into effect, which drops its connections, run `espalier compute restart ep-canary --project canary`.',
     },

@@ -22,7 +22,7 @@ const MOST_REMAINING = 10
 
 /** What to do about changes without approval. */
 export const HOW_TO_APPROVE =
-  'Have the pull request whose plan shows these changes approved, even if it is merged. Then run the workflow again.'
+  'Get the approvals that are missing below; they count even after the merge. Then run the workflow again.'
 
 interface OutcomeView extends Frame {
   readonly plan: Plan
@@ -176,12 +176,15 @@ const renderFailure = (view: FailureView, message: string): string => {
   const lines = [...message.split('\n'), hint ?? ''].map((line) => line.trim()).filter((line) => line !== '')
   const [effect, ask] =
     what === 'plan'
-      ? [', so it is unknown what would change', 'Do not merge yet: any earlier plan is out of date. ']
-      : ['', 'Any earlier outcome is out of date. ']
+      ? [
+          ', so it is unknown what would change',
+          'Do not merge yet. Nothing was changed, and any plan shown here before may be out of date. ',
+        ]
+      : ['', 'Any outcome shown here before may be out of date. ']
   const parts = [
     view.marker,
     heading(view, `the ${what} failed (${reason})${effect}`),
-    boxed('CAUTION', asked([`${ask}Once the cause below is gone, run ${linked('the workflow', run)} again.`])),
+    boxed('CAUTION', asked([`${ask}Once the cause below is resolved, run ${linked('the workflow', run)} again.`])),
     `**${code}** ${lines.map(literal).join('<br>')}`,
     ...(commit === '' ? [] : [`<sub>Commit ${literal(commit)}.</sub>`]),
   ]

@@ -103,7 +103,7 @@ export const decisionsPart = (view: PlanView, first: readonly string[]): readonl
     ...consentLines(plan),
     ...shortened(weakened, MOST_SHOWN),
   ]
-  const ask = askOf(view, weakened.length > 0)
+  const ask = askOf(view, weakened.length)
   const head = ask === undefined ? ['**Needs a decision**'] : asked([ask])
   const isStopped = ask !== undefined && plan.summary.refused > 0
   if (lines.length > 0 || isStopped) return [boxed('CAUTION', [...head, ...lines.map((line) => `- ${line}`)])]
@@ -114,7 +114,7 @@ export const decisionsPart = (view: PlanView, first: readonly string[]): readonl
 const canInterrupt = ({ impact, unlessIdle }: Change): boolean => isDisruptive(impact) || unlessIdle !== undefined
 
 /** What to do about a pull request. `undefined` for other plans, whose readers are unknown. */
-const askOf = ({ plan, origin: { released }, introducedBy }: PlanView, isWeakened: boolean): string | undefined => {
+const askOf = ({ plan, origin: { released }, introducedBy }: PlanView, weakened: number): string | undefined => {
   if (introducedBy !== 'this pull request') return undefined
   const made = plan.changes.filter((change) => !isRefused(change))
   const loud = made.filter(canInterrupt)
@@ -125,17 +125,19 @@ const askOf = ({ plan, origin: { released }, introducedBy }: PlanView, isWeakene
     plan.leftOut !== undefined && 'Fix the errors below.',
     reasons.length > 0 && `Change what is denied, or set the input \`override\` of the workflow to ${listed(reasons)}.`,
     plan.changes.some((change) => isRefused(change) && change.isDenied !== true) &&
-      'Take what is refused out of this pull request, or first remove what forbids it.',
+      'Undo what is refused, or first lift what forbids it in a pull request of its own.',
   ].filter((words) => words !== false)
   const accepted = [
     deleted > 0 && (deleted === 1 ? 'the compute may be deleted' : 'the computes may be deleted'),
     loud.length > deleted && `existing connections may drop${isInWindow ? ' in the restart window' : ''}`,
-    isWeakened && 'the safeguards may be weakened',
+    weakened > 0 && `the ${weakened === 1 ? 'safeguard' : 'safeguards'} may be weakened`,
     (plan.policies?.changes ?? []).length > 0 && 'the policies may change',
-    releasedCounts(released.filter(({ kind }) => kind !== 'safeguard')) !== '' && 'Espalier may stop managing this',
+    releasedCounts(released.filter(({ kind }) => kind !== 'safeguard')) !== '' &&
+      'Espalier may stop managing what is listed below',
   ].filter((words) => words !== false)
   const approve = accepted.length > 0 ? `Approve only if ${accepted.join(' and ')}.` : 'Nothing but your review.'
-  const merge = made.length > 0 ? ` The merge applies the ${fixes.length > 0 ? 'other ' : ''}changes.` : ''
+  const takesEffect = accepted.length > 0 && fixes.length === 0 ? ' It takes effect with the merge.' : ''
+  const merge = made.length > 0 ? ` The merge applies the ${fixes.length > 0 ? 'other ' : ''}changes.` : takesEffect
   return `${fixes.length > 0 ? `Do not merge yet. ${fixes.join(' ')}` : approve}${merge}`
 }
 
@@ -159,7 +161,7 @@ const consentLines = ({ steps }: Plan): readonly string[] => {
     ),
   ].map(
     ([consent, { length }]) =>
-      `**Needs \`allow: ${consent}\`** in the workflow that applies: ${consentWords(consent, length)}.`,
+      `**Applied only if the workflow has \`allow: ${consent}\`:** ${consentWords(consent, length)}.`,
   )
 }
 

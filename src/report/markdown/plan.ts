@@ -152,7 +152,9 @@ const headline = (view: PlanView): string => {
     ...(leftOut === undefined ? [] : [`${leftOut} could not be planned.`]),
   ]
   if (!isEmptyPlan(plan)) {
-    return heading(view, [planVerdict(plan, literal).replace(/^N/, 'n'), ...others].join(' '))
+    const source =
+      origin.introduced.length === 0 && view.introducedBy !== undefined ? ['All of this is existing drift.'] : []
+    return heading(view, [planVerdict(plan, literal).replace(/^N/, 'n'), ...source, ...others].join(' '))
   }
   if (others.length > 0) {
     return heading(view, [...(leftOut === undefined ? ['nothing is interrupted.'] : []), ...others].join(' '))

@@ -86,7 +86,7 @@ export const nextSteps = (plan: Plan, outcome: Outcome, inJob = false): readonly
     [
       has('scheduled'),
       `Next: run \`espalier apply\` again in the restart window${from}, or with --now to interrupt immediately.`,
-      `Next: the scheduled workflow runs the steps that wait, in the restart window${from}. If there is none, start this workflow then.`,
+      `Next: the scheduled workflow runs these steps in the restart window${from}; connections may drop then. Without a scheduled workflow, run this one in that window.`,
     ],
     [
       converged === false && isOver,
@@ -106,11 +106,11 @@ export const nextSteps = (plan: Plan, outcome: Outcome, inJob = false): readonly
     [
       firstFailed !== undefined,
       `Next: find out why operations failed${failedIn.length > 1 ? ` in ${failedIn.length} projects, for example` : ''} in project ${firstFailed}: run \`espalier operations list --project ${firstFailed}\`.`,
-      `Next: find out why the operation failed${repairs.length > 0 ? '' : ', then run the workflow again'}.`,
+      `Next: fix what made the operation fail${repairs.length > 0 ? '' : ', then run the workflow again'}.`,
     ],
     [
       repairs.length > 0,
-      `Next: the values are presumably stored, but not in effect. Once the cause is fixed, run \`${repairs[0]}\`${repairs.length > 1 ? `, and likewise for ${counted(repairs.length - 1, 'other compute')}` : ''}.`,
+      `Next: the new values are stored but probably not in effect. Once the cause is fixed, run \`${repairs[0]}\`${repairs.length > 1 ? `, and likewise for ${counted(repairs.length - 1, 'other compute')}` : ''}.`,
     ],
   ]
   return lines.filter(([applies]) => applies).map(([, line, ofJob = line]) => (inJob ? ofJob : line))
