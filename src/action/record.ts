@@ -16,7 +16,7 @@ export interface PlanRecord {
   readonly head: string
   /** The base that the plan was compared with, or `none` if it could not be. */
   readonly base: string
-  /** The control plane that was read, as in {@link planeOf}. */
+  /** The control plane that was read, and the branch to merge into, as in {@link planeOf}. */
   readonly plane: string
   /** When each digest was first shown for this head. */
   readonly shown: Times
@@ -24,11 +24,14 @@ export interface PlanRecord {
   readonly earlier: Times
 }
 
-/** A plan of a sandbox, or of another control plane, is not a review of the live project. */
-export const planeOf = ({ inputs: { sandbox, baseUrl } }: Pick<Job, 'inputs'>): string =>
+/**
+ * A plan of a sandbox, or of another control plane, is not a review of the live project. Nor is a plan for another branch,
+ * which may have other policies: the branch that a pull request is merged into can be changed after its approval.
+ */
+export const planeOf = ({ inputs: { sandbox, baseUrl }, event: { branch = '' } }: Pick<Job, 'inputs' | 'event'>) =>
   sandbox === ''
     ? createHash('sha256')
-        .update(parseBaseUrl(baseUrl || DEFAULT_BASE_URL).href)
+        .update(`${parseBaseUrl(baseUrl || DEFAULT_BASE_URL).href} ${branch}`)
         .digest('hex')
         .slice(0, 16)
     : 'sandbox'

@@ -138,7 +138,9 @@ export const recordIn = (comments: readonly OwnComment[], head: string, job: Job
     return `${comment.url} was edited by ${plainText(comment.editor)}, so it does not count`
   }
   const record = readRecord(comment?.body ?? '')
-  return record?.head === head && record.plane === planeOf(job) ? record : 'no plan of its last commit is recorded'
+  return record?.head === head && record.plane === planeOf(job)
+    ? record
+    : 'no plan of its last commit for this branch is recorded'
 }
 
 const recordOn = (pull: MergedPull, job: Job) => {

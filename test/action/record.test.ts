@@ -77,12 +77,14 @@ test('of what is no longer shown, only the newest 200 digests are kept', () => {
   expect([...next.earlier.values()]).toEqual(Array.from({ length: 200 }, (_, at) => at + 100))
 })
 
-test('each control plane has its own name in records', () => {
-  const of = (sandbox: string, baseUrl: string) => planeOf({ inputs: { sandbox, baseUrl } } as never)
+test('each control plane and branch has its own name in records', () => {
+  const of = (sandbox: string, baseUrl: string, branch?: string) =>
+    planeOf({ inputs: { sandbox, baseUrl }, event: { branch } } as never)
   expect(of('seed.yaml', '')).toBe('sandbox')
   expect(of('', '')).toMatch(/^[0-9a-f]{16}$/)
   expect(of('', '')).toBe(of('', DEFAULT_BASE_URL))
   expect(of('', 'https://api.example/v2')).not.toBe(of('', ''))
+  expect(of('', '', 'lax')).not.toBe(of('', '', 'main'))
 })
 
 test('a record is read as it was written, and nothing else is', () => {

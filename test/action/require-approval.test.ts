@@ -84,9 +84,9 @@ const openTeam = async (made?: Made) => {
     for (const [number, one] of history) github.history.set(number, one)
     github.statuses.push(...statuses)
   }
-  const eventOf = (number: number, name: string) => {
+  const eventOf = (number: number, name: string, ref = 'main') => {
     const { base = '', sha = '' } = heads.get(number) ?? {}
-    const side = { ref: 'main', repo: { full_name: 'acme/shop' } }
+    const side = { ref, repo: { full_name: 'acme/shop' } }
     return { name, payload: { pull_request: { number, base: { ...side, sha: base }, head: { ...side, sha } } } }
   }
   const team = {
@@ -118,22 +118,26 @@ const openTeam = async (made?: Made) => {
       await expect.poll(async () => (await send()).status).toBe(200)
     },
     /** Plans the pull request again. */
-    plan: async (number: number, name = 'pull_request', inputs: Readonly<Record<string, string>> = {}) => {
+    plan: async (
+      number: number,
+      name = 'pull_request',
+      inputs: Readonly<Record<string, string>> = {},
+      branch = 'main',
+    ) => {
       checkOut(heads.get(number)?.sha ?? '')
       const asked = { command: 'plan', 'require-approval': 'true', ...inputs }
-      const { log, outputs } = await run(asked, { event: eventOf(number, name) })
+      const { log, outputs } = await run(asked, { event: eventOf(number, name, branch) })
       expect(['', 'policy-denied'], log).toContain(outputs['failure-reason'])
       expect(log).not.toContain('was not set')
       expect(log).not.toContain('No comment was made')
     },
     /** Opens a pull request, or pushes to it, and plans it. */
-    propose: async (number: number, sizes: Sizes, files: Files = {}) => {
-      const base = github.main
+    propose: async (number: number, sizes: Sizes, files: Files = {}, branch = 'main', base = github.main) => {
       const sha = commit({ 'espalier.yaml': manifest({ ...AS_LIVE, ...sizes }), ...files }, base)
       heads.set(number, { base, sha })
       const before = github.history.get(number)
       github.history.set(number, { author: 'ann', reviews: [], ...before, head: sha, commits: [{ authors: ['ann'] }] })
-      await team.plan(number)
+      await team.plan(number, 'pull_request', {}, branch)
       now += 5 * MINUTE
     },
     approve: (number: number, review: Partial<StoredReview> = {}) => {
@@ -263,7 +267,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     },
     code: 1,
     main: 1,
-    log: '#7: no plan of its last commit is recorded',
+    log: '#7: no plan of its last commit for this branch is recorded',
   },
   'a commit straight to the branch changes something else': {
     act: async (team) => {
@@ -387,6 +391,19 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     // What was denied when it was shown cannot be approved.
     log: 'no comment on a pull request shows it',
   },
+  'a plan for a branch without the policy is approved, and the pull request is then merged into another': {
+    act: async (team) => {
+      const { github } = team
+      github.main = team.commit({ 'espalier.policy.yaml': POLICY }, github.main)
+      const without = { 'espalier.policy.yaml': 'version: 1\npolicies: []\n' }
+      await team.propose(8, { main: 4 }, without, 'lax', team.commit(without, github.main))
+      team.approve(8)
+      return team.apply({ before: team.merge(8) })
+    },
+    code: 1,
+    main: 1,
+    log: '#8: no plan of its last commit for this branch is recorded',
+  },
   'the manifests at the base have errors': {
     act: async (team) => {
       team.github.main = team.commit({ 'espalier.yaml': 'version: 1\nproject: [\n' }, team.github.main)
@@ -461,7 +478,7 @@ const FORGED: Readonly<Record<string, (github: GitHubServer) => void>> = {
   'no comment on a pull request shows it.': ({ comments: [own] }) =>
     Object.assign(own ?? {}, { login: 'github-actions' }),
   'no comment on a pull request shows it. ': (github) => Object.assign(github, { login: 'our-app[bot]' }),
-  '#7: no plan of its last commit is recorded': ({ history }) =>
+  '#7: no plan of its last commit for this branch is recorded': ({ history }) =>
     Object.assign(history.get(7) ?? {}, { head: 'f'.repeat(40) }),
   'Merged more than 30 days ago, so their approvals no longer count: #7.': (github) => {
     const merged = github.history.get(7)?.merged
