@@ -193,6 +193,28 @@ test('policies on windows, protection and prune deny only plans that violate the
 })
 
 // promise: base-policies
+test.each<[string, readonly string[] | undefined, readonly string[]]>([
+  ['every change', undefined, ['preview-size denied']],
+  ['the change that it denies', [`${PROJECT}/br-preview-x/primary`], ['preview-size denied']],
+  ['a change on another branch', [`${PROJECT}/br-main/primary`], []],
+])('an earlier policy that judges %s has the results %j', (_, ids, expected) => {
+  const earlier = [{ ...policies(SMALL), ...(ids && { changes: new Set(ids) }) }]
+  const { plan } = planOf(RESIZE + PREVIEW, { earlier })
+  expect(outcomes(plan)).toEqual(expected)
+  expect(plan.policies?.files).toEqual(['espalier.policy.yaml'])
+})
+
+test.each([
+  ['below what is expected', RESIZE, 1_000, ['W_QUOTA']],
+  ['above what is expected', RESIZE, 100_000, []],
+  ['below it, but not because of the plan', '  main: {}\n', 1_000, []],
+])('a quota that is %s is a warning or not', (_, branches, cuHours, expected) => {
+  const quota = { computeSeconds: cuHours * 3_600 }
+  const { warnings } = planOf(branches, {}, live({ quota })).plan
+  expect(warnings.map(({ code }) => code).filter((code) => code === 'W_QUOTA')).toEqual(expected)
+})
+
+// promise: base-policies
 test("the base's policies apply, while policies added by the pull request only warn", () => {
   const head = { ...manifest(PREVIEW), review: {} }
   const base = { ...manifest(PREVIEW), review: { policies: policies(SMALL) } }
