@@ -49,7 +49,7 @@ export type ParsedJson =
  * of values and keys. Never throws.
  */
 export const parseJson = (text: string): ParsedJson => {
-  if (countMarks(text) > MAX_MARKS)
+  if (text.length > MAX_MARKS && countMarks(text) > MAX_MARKS)
     return { ok: false, why: 'it holds more than 3,000,000 values and keys', isTooMuch: true }
   try {
     return { ok: true, value: JSON.parse(text) }
