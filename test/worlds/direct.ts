@@ -35,6 +35,8 @@ export class Direct {
   #memory = new Memory()
   #isFaulty = false
   #open = 0
+  /** The answer to the request that was sent last. */
+  #last: Promise<unknown> = Promise.resolve()
   /** Identifies everything that has happened to the sandbox since it was loaded. */
   #history = 0
 
@@ -90,6 +92,7 @@ export class Direct {
     this.clearFaults()
     this.#history = 0
     this.#open = 0
+    this.#last = Promise.resolve()
     this.skewMs = 0
     this.#virtual = this.#begin()
     this.sandbox.control.clearRequests()
@@ -135,12 +138,20 @@ export class Direct {
     const virtual = this.#virtual
     const now = (): number => virtual.clock.now() + this.skewMs
     const clock: Clock = { ...virtual.clock, now, date: now }
+    /** One answer after another, each once the one before was used: a known response is faster, and must not overtake. */
+    const inTurn = async (sent: Sent, before: Promise<unknown>): Promise<Answer> => {
+      await before.catch(() => undefined)
+      await new Promise((resolve) => setImmediate(resolve))
+      return answer(sent)
+    }
     const counted = async (sent: Sent): Promise<Answer> => {
       const isCurrent = virtual === this.#virtual
       virtual.busy()
       if (isCurrent) this.#open += 1
+      const answered = inTurn(sent, this.#last)
+      this.#last = answered
       try {
-        return await answer(sent)
+        return await answered
       } finally {
         virtual.busy()
         if (virtual === this.#virtual) this.#open -= 1

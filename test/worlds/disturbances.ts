@@ -16,7 +16,7 @@ export interface Disturbance {
   /** Sent by another client just before the request. */
   readonly rival?: Sent
   /** Gives the response instead of the service. */
-  readonly answer?: (sent: Sent, send: Direct['send']) => Promise<Answer>
+  readonly answer?: (sent: Sent, direct: Direct) => Promise<Answer>
   readonly before?: (run: Disturbed) => void
 }
 
@@ -57,13 +57,14 @@ const stop: Disturbance = { name: 'Ctrl-C', before: (run) => run.stop() }
 const kill: Disturbance = { name: 'kill', before: (run) => run.kill(), answer: async () => 'nothing' }
 
 const ON_WRITES: readonly Disturbance[] = [
-  {
-    name: 'lost response',
-    answer: async (sent, send) => {
-      await send(sent)
-      return 'reset'
+  ...[0, 10_000].map((ms) => ({
+    name: `response lost after ${ms} ms`,
+    answer: async (sent: Sent, direct: Direct) => {
+      await direct.send(sent)
+      await direct.advance(ms)
+      return 'reset' as const
     },
-  },
+  })),
   lostRequest,
   status(423),
   status(500),
@@ -77,8 +78,8 @@ const ON_WRITES: readonly Disturbance[] = [
   {
     name: 'kill after the request',
     before: (run) => run.kill(),
-    answer: async (sent, send) => {
-      await send(sent)
+    answer: async (sent, direct) => {
+      await direct.send(sent)
       return 'nothing'
     },
   },

@@ -2,18 +2,14 @@
 import { applyPlan } from '../../src/apply/index.ts'
 import { CONSENTS, type Consent, exitCodeOf, type Outcome, type Plan } from '../../src/model/index.ts'
 import { type Planned, planLive } from '../../src/workflow/index.ts'
-import { manifestsOf } from '../reliability/stage.ts'
 import { isCovered, isOf, livesOf, settingsOf } from '../reliability/trial.ts'
 import type { Answer, Direct, Sent } from './direct.ts'
 import { type Disturbance, type Disturbed, disturbancesAt, kindOf, RESIZED, ROOT } from './disturbances.ts'
 import type { Memory } from './memory.ts'
-import type { Shape } from './shapes.ts'
+import { manifestsFor, type Shape } from './shapes.ts'
 
-/**
- * Chooses one of `n` possibilities; 0: nothing is disturbed. `key` identifies everything that the rest depends on. If
- * the rest is known, the run ends.
- */
-export type Pick = (n: number, key: () => string) => number | 'known'
+/** Chooses one disturbance or none. `key` identifies everything that the rest depends on. If it is known, the run ends. */
+export type Pick = (possible: () => readonly Disturbance[], key: () => string) => Disturbance | undefined | 'known'
 
 const TIMEOUT_MS = 45_000
 /** Longer than all operations take. */
@@ -42,6 +38,8 @@ export class Run implements Disturbed {
   isMerged = false
   readonly #shape: Shape
   readonly #memory: Memory
+  /** At the beginning. */
+  readonly #computes: ReadonlySet<string>
   readonly #primaries: ReadonlySet<string>
   #stop = new AbortController()
   #isKilled = false
@@ -64,6 +62,7 @@ export class Run implements Disturbed {
     this.#shape = shape
     this.#memory = memory
     direct.load(shape.live, memory)
+    this.#computes = new Set(this.#lives().map(({ id }) => id))
     this.#primaries = this.#branchesWithPrimary()
   }
 
@@ -90,7 +89,7 @@ export class Run implements Disturbed {
   /** Without disturbances. `undefined` if there is no plan. */
   async #planned(): Promise<Ready | undefined> {
     const { api } = this.direct.connect((sent) => this.direct.send(sent))
-    const planned = await this.direct.during(planLive(api, manifestsOf(this.#shape.declared), OPTIONS))
+    const planned = await this.direct.during(planLive(api, manifestsFor(this.#shape), OPTIONS))
     return planned?.result.ok === true ? { ...planned, result: planned.result } : undefined
   }
 
@@ -98,7 +97,14 @@ export class Run implements Disturbed {
   async #apply({ result: { plan }, observed }: Ready, allow: readonly Consent[]): Promise<Outcome | undefined> {
     const { direct } = this
     const abort = new AbortController()
-    const { api, clock } = direct.connect(async (sent) => (abort.signal.aborted ? 'nothing' : this.#answer(sent)))
+    const { api, clock } = direct.connect(async (sent) => {
+      if (abort.signal.aborted) return 'nothing'
+      return this.#answer(sent).catch((error: unknown) => {
+        // To the client, a mistake in the test would look like a lost connection.
+        this.wrong.push(String(error))
+        throw error
+      })
+    })
     this.#plan = plan
     this.#isKilled = false
     const settings = settingsOf(direct.sandbox)
@@ -114,7 +120,7 @@ export class Run implements Disturbed {
       stop: this.#stop.signal,
       abort: abort.signal,
       replan: async (pinAliases, read) =>
-        (await planLive(api, manifestsOf(this.#shape.declared), { ...OPTIONS, pinAliases, read })).result,
+        (await planLive(api, manifestsFor(this.#shape), { ...OPTIONS, pinAliases, read })).result,
     })
     const outcome = await direct.during(work, () => this.#isKilled || this.isMerged)
     // A killed process does nothing else. Its timers on the real clock end, too.
@@ -139,7 +145,7 @@ export class Run implements Disturbed {
     this.events.push(`${sent.method} ${sent.path.slice(ROOT.length)} ${sent.body ?? ''}`)
     if (isWrite) this.#ours.push(sent)
     const before = isWrite ? this.#scene() : undefined
-    const answer = await (disturbance?.answer ?? ((one) => this.direct.send(one)))(sent, this.direct.send)
+    const answer = await (disturbance?.answer?.(sent, this.direct) ?? this.direct.send(sent))
     if (typeof answer === 'object') {
       const { status, text } = answer
       this.#answers = this.#memory.idOf(
@@ -155,15 +161,20 @@ export class Run implements Disturbed {
   #choose(sent: Sent): Disturbance | undefined {
     if (this.#pick === undefined) return undefined
     this.#sent += 1
+    const chosen = this.#pick(
+      () => this.#possible(sent),
+      () => this.#key(sent),
+    )
+    this.isMerged = chosen === 'known'
+    this.#kindsRead.add(kindOf(sent))
+    return chosen === 'known' ? undefined : chosen
+  }
+
+  #possible(sent: Sent): readonly Disturbance[] {
     const id = /\/endpoints\/([^/?]+)/.exec(sent.path)?.[1]
     const branch = this.#lives().find((one) => one.id === id)?.branchId ?? this.#plan?.steps[0]?.branch.id
-    const kind = kindOf(sent)
-    const isFirst = !this.#kindsRead.has(kind)
-    const possible = disturbancesAt(sent, { branch, isDefault: branch === this.#defaultBranch(), isFirst })
-    const chosen = this.#pick(possible.length + 1, () => this.#key(sent))
-    this.isMerged = chosen === 'known'
-    this.#kindsRead.add(kind)
-    return chosen === 'known' ? undefined : possible[chosen - 1]
+    const isFirst = !this.#kindsRead.has(kindOf(sent))
+    return disturbancesAt(sent, { branch, isDefault: branch === this.#defaultBranch(), isFirst })
   }
 
   async #disturb({ name, before, rival }: Disturbance): Promise<void> {
@@ -231,8 +242,8 @@ export class Run implements Disturbed {
         this.wrong.push(`no note says that ${name} has no primary`)
     }
     if (exitCodeOf(outcome) !== 0) return
-    const places = this.#lives().flatMap(({ type, branchId, name }) =>
-      type === 'read_only' ? `${branchId}/${name}` : [],
+    const places = this.#lives().flatMap(({ id, type, branchId, name }) =>
+      type === 'read_only' && !this.#computes.has(id) ? `${branchId}/${name}` : [],
     )
     if (new Set(places).size < places.length) this.wrong.push('a twin is not reported')
     if (outcome.converged === true) await this.#expectNothingLeft('after a success')

@@ -32,20 +32,22 @@ export const search = async (direct: Direct, shape: Shape, most: number): Promis
     const { vector } = start
     const left = most - vector.filter((choice) => choice > 0).length
     let at = 0
-    const pick: Pick = (n, key) => {
+    const pick: Pick = (possible, key) => {
       const index = at
       at += 1
       if (index === vector.length - 1 && key() !== start.key) throw new Error(`not deterministic: ${vector}`)
-      if (index < vector.length) return vector[index] ?? 0
+      const chosen = vector[index] ?? 0
+      if (chosen > 0) return possible()[chosen - 1]
+      if (index < vector.length) return undefined
       const state = key()
-      const id = `${left} ${state}`
-      if (seen.has(id)) return 'known'
-      seen.add(id)
+      // Fewest disturbances first, so before, at least as many were left.
+      if (seen.has(state)) return 'known'
+      seen.add(state)
       if (left > 0) {
         const same = [...vector, ...new Array<number>(index - vector.length).fill(0)]
-        for (let choice = 1; choice < n; choice += 1) queue.push({ vector: [...same, choice], key: state })
+        for (const [choice] of possible().entries()) queue.push({ vector: [...same, choice + 1], key: state })
       }
-      return 0
+      return undefined
     }
     const run = new Run(direct, shape, memory)
     await run.go(pick)

@@ -1,11 +1,16 @@
 /** The small worlds: at most two branches and three computes, one world for each shape of a plan. */
-import { CONSENTS, type Consent, type Observed, type Plan } from '../../src/model/index.ts'
+import { CONSENTS, type Consent, type Observed, type Plan, type Selection } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
+import type { Manifests } from '../../src/workflow/index.ts'
+import { planningOf } from '../../src/workflow/selection.ts'
 import { type Declared, type DeclaredDocument, desired, type LiveBranch, world } from '../planner/world.ts'
+import { manifestsOf } from '../reliability/stage.ts'
 
 export interface Shape {
   readonly live: Observed
   readonly declared: DeclaredDocument
+  /** Absent: the whole plan. */
+  readonly selection?: Selection
   /** Consents to the first apply. */
   readonly allow: readonly Consent[]
 }
@@ -50,7 +55,23 @@ const REPLICAS: readonly Readonly<Record<string, Declared>>[] = [
   { a: { size: 1 }, c: { size: 1 } },
 ]
 
-const product = function* (): Generator<Omit<Shape, 'allow'>> {
+export const manifestsFor = ({ declared, selection }: Omit<Shape, 'allow'>): Manifests => ({
+  ...manifestsOf(declared),
+  ...(selection === undefined ? {} : { selecting: { selection, leftOutProjects: 0 } }),
+})
+
+/** Only one branch, or all changes but one. Only those matter that would split a chain of changes. */
+const selectionsOf = ({ changes }: Plan): readonly Selection[] => {
+  if (changes.length < 2) return []
+  const ids = changes.map(({ id }) => id)
+  return [
+    { branches: ['br-main'] },
+    { branches: ['br-two'] },
+    ...ids.map((left) => ({ changes: ids.filter((id) => id !== left) })),
+  ]
+}
+
+const product = function* (): Generator<Omit<Shape, 'allow' | 'selection'>> {
   for (const branches of LIVE) {
     const live = world(branches)
     for (const main of MAIN) {
@@ -93,12 +114,15 @@ export const SMALLEST: readonly Shape[] = [
 ]
 
 /** Plans that differ only in ids and values have the same shape. */
-const signature = ({ steps }: Plan, { live: { projects }, allow }: Shape): string => {
+const signature = ({ steps, selection }: Plan, { live: { projects }, allow }: Shape): string => {
   const place = new Map(steps.map(({ id }, index) => [id, index]))
   const idle = new Set(
     projects.flatMap(({ computes }) => computes.flatMap(({ id, state }) => (state === 'idle' ? id : []))),
   )
-  return JSON.stringify(
+  const { branches, leftOut, included = [] } = selection ?? {}
+  const selected = selection && [branches === undefined, leftOut?.dependent, included.length]
+  return JSON.stringify([
+    selected,
     steps.map(({ kind, impact, consents, refused, windows, after, compute, request }) => [
       kind,
       impact,
@@ -110,19 +134,32 @@ const signature = ({ steps }: Plan, { live: { projects }, allow }: Shape): strin
       idle.has(compute.id ?? ''),
       Object.keys(request.body?.endpoint ?? {}),
     ]),
-  )
+  ])
 }
 
 /** The first world of each shape, smallest plans first. Some consent to every step, others to none. */
 export const shapes = (): readonly Shape[] => {
   const found = new Map<string, Shape & { readonly steps: number }>()
+  const isNew = (shape: Shape, plan: Plan): boolean => {
+    const key = signature(plan, shape)
+    if (found.has(key)) return false
+    found.set(key, { ...shape, steps: plan.steps.length })
+    return true
+  }
   for (const world of product()) {
     const result = plan(desired(world.declared), world.live)
     if (!result.ok || result.plan.steps.length === 0) continue
-    for (const allow of [CONSENTS, []]) {
-      const shape = { ...world, allow, steps: result.plan.steps.length }
-      const key = signature(result.plan, shape)
-      if (!found.has(key)) found.set(key, shape)
+    const isFirst = isNew({ ...world, allow: CONSENTS }, result.plan)
+    isNew({ ...world, allow: [] }, result.plan)
+    for (const selection of isFirst ? selectionsOf(result.plan) : []) {
+      const shape = { ...world, allow: CONSENTS, selection }
+      const part = plan(
+        desired(world.declared),
+        world.live,
+        planningOf(manifestsFor(shape), world.live, () => result.plan),
+      )
+      const { leftOut, included = [] } = part.plan.selection ?? {}
+      if (included.length > 0 || (leftOut?.dependent ?? 0) > 0) isNew(shape, part.plan)
     }
   }
   return [...found.values()].sort((a, b) => a.steps - b.steps)
