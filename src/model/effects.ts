@@ -209,7 +209,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
       const settings = attributes.flatMap(({ path }) => keysOfPath(path).at(2) ?? [])
       return [[], settings.filter((name) => RESTART_ONLY_SETTINGS.has(name.toLowerCase()))]
     },
-    phrase: (_before, after) => `${after.join(', ')}: in effect after the next restart`,
+    phrase: (_before, after) => `${after.join(', ')}: effective after the next restart`,
     worsens: NOTHING_LOST,
   }),
 }

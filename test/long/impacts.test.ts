@@ -418,7 +418,7 @@ test('a compute that starts to sleep interrupts no one now, and ends idle sessio
   await expect.poll(() => stateOf('ep-sleeps-p')).toBe('idle')
 })
 
-test('a setting that Postgres reads only when it starts is in effect after the next restart', async () => {
+test('a setting that Postgres reads only when it starts takes effect after the next restart', async () => {
   const shown = async (client: Client) => (await client.query('SHOW track_activity_query_size'))[0]
   const client = await clientOf(sandbox, 'ep-later-p')
   const { effects } = await change('later', { postgres: { settings: { track_activity_query_size: '2kB' } } })

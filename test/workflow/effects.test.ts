@@ -140,7 +140,7 @@ const CASES: readonly Case[] = [
     live: {},
     main: '{ postgres: { settings: { wal_buffers: 16MB, work_mem: 8MB } } }',
     effect: { kind: 'next-restart', before: [], after: ['wal_buffers'], when: later },
-    words: 'wal_buffers: in effect after the next restart',
+    words: 'wal_buffers: effective after the next restart',
   },
   ...[
     'main: { primary: { disabled: true } }',

@@ -77,14 +77,14 @@ const DESCRIPTION = {
       value: 'LIST',
       array: true,
     }),
-    'max-restarts': number('Decisions:', 'Limit the restarts of all projects together in any 24 hours'),
+    'max-restarts': number('Decisions:', 'Limit the total number of restarts in all projects in any 24 hours'),
     // There is no `--override`, because an override is for a single run and states a reason for it.
     policy: { ...REVIEW_FLAGS.policy, group: 'Decisions:' },
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
     once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
     timeout: { ...TIMEOUT_FLAG.timeout, group: 'Agent:' },
-    'stop-timeout': duration('Agent:', 'After SIGTERM, how long to keep trying to give a branch its primary back', {
+    'stop-timeout': duration('Agent:', 'How long to keep trying to restore a branch's primary after SIGTERM', {
       default: '10m',
     }),
     keys: text('Agent:', 'YAML file that lists several API keys, each with its projects', { value: 'FILE' }),
@@ -92,7 +92,7 @@ const DESCRIPTION = {
       value: 'ADDRESS',
       default: '127.0.0.1:7790',
     }),
-    'listen-public': text('Serving:', 'Address for only health checks, metrics and the git webhook', {
+    'listen-public': text('Serving:', 'Address that serves only health checks, metrics and the git webhook', {
       value: 'ADDRESS',
     }),
     'webhook-secret-file': text('Serving:', 'File that contains the secret for POST /hooks/git', { value: 'FILE' }),
@@ -108,7 +108,7 @@ const DESCRIPTION = {
     ['$0 agent run --repo . --sandbox=seed.yaml', 'Try the command without an account'],
     ['$0 agent run --repo . --once', 'Process each project once, as in a cron job'],
   ],
-  notes: `After SIGTERM or Ctrl-C, running steps complete first, and every branch gets its primary back. A second signal stops the agent immediately.
+  notes: `After SIGTERM or Ctrl-C, running steps complete, and every branch's primary is restored. A second signal stops the agent immediately.
 
 ${STATE_CODES}
   Without --once, 0 if the agent was stopped, 3 if a branch has no primary, and 1 if it cannot start or continue.`,

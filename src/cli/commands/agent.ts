@@ -70,11 +70,11 @@ const ADOPT = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    commit: text('', 'Adopt what is shown, if the followed branch is still at this commit', { value: 'COMMIT' }),
+    commit: text('', 'Adopt the differences shown, if the followed branch is still at this commit', { value: 'COMMIT' }),
   },
   examples: [
-    ['$0 agent adopt quiet-river-12345678', 'Show what would be applied, restarts first'],
-    ['$0 agent adopt quiet-river-12345678 --commit 0123456789ab', 'Let the agent apply it'],
+    ['$0 agent adopt quiet-river-12345678', 'List the differences, starting with those that cause restarts'],
+    ['$0 agent adopt quiet-river-12345678 --commit 0123456789ab', 'Let the agent apply them'],
   ],
   notes: `Restart windows, required consents and suspensions still apply. A value that changes after it was shown counts as drift.
 

@@ -46,7 +46,7 @@ const DESCRIPTION = {
   positionals: {
     paths: {
       ...PATHS.paths,
-      describe: `${PATHS.paths.describe}; or a saved plan, FILE.json, which other manifests may follow`,
+      describe: `${PATHS.paths.describe}; or a saved plan, FILE.json, optionally followed by manifests`,
     },
   },
   flags: {
@@ -57,18 +57,18 @@ const DESCRIPTION = {
       value: 'LIST',
       array: true,
     }),
-    now: toggle('Consent:', 'Also run disruptive steps outside their restart windows'),
-    'max-restarts': number('Consent:', 'Apply nothing if more computes than this may restart'),
-    'max-failures': number('Consent:', 'Start no further steps once more than this many have failed'),
+    now: toggle('Consent:', 'Also run disruptive steps while their restart windows are closed'),
+    'max-restarts': number('Consent:', 'Do not apply the plan if more than this many computes may restart'),
+    'max-failures': number('Consent:', 'Do not start new steps after more than this many have failed'),
     ...TIMEOUT_FLAG,
-    journal: text('Output:', 'Append each event to FILE before acting on it', { value: 'FILE' }),
+    journal: text('Output:', 'Append each event to FILE before Espalier acts on it', { value: 'FILE' }),
     html: { ...HTML_FLAG.html, describe: 'Also write an HTML page to FILE, even if the run fails or is interrupted' },
     format: formatFlag('Output format; json prints one event per line', ['terminal', 'json']),
     ...PLAN_VIEW_FLAGS,
     ...CONNECTION_FLAGS,
   },
   examples: [
-    ['$0 apply', 'Show the plan, ask, and apply it'],
+    ['$0 apply', 'Show the plan, ask for confirmation, and apply it'],
     ['$0 apply plan.json', 'Apply a plan that plan --out saved'],
     ['$0 apply --auto-approve --allow delete', 'Apply without a prompt, and allow deletes'],
     ['$0 apply --base origin/main --introduced', 'Apply only what this git branch introduces'],

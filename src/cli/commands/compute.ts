@@ -37,7 +37,7 @@ const describe = (action: string) =>
       ...TIMEOUT_FLAG,
       ...CONNECTION_FLAGS,
     },
-    examples: [[`$0 compute ${action} staging`, 'Refer to the primary on staging by its branch']],
+    examples: [[`$0 compute ${action} staging`, 'Use the branch name to refer to the primary on staging']],
     notes: `Shows the effect on connections, asks for confirmation, and waits for the operations to end.
 
 The manifests in the current folder are respected in the same way as by apply: no flag overrides

@@ -23,8 +23,8 @@ const DESCRIPTION = {
     ...CONNECTION_FLAGS,
   },
   examples: [
-    ['$0 cost', 'Show the cost of the declared projects, with the most expensive first'],
-    ['$0 cost --project quiet-river-12345678', 'Show the cost of a project, which needs no manifest'],
+    ['$0 cost', 'Show the cost of the declared projects, most expensive first'],
+    ['$0 cost --project quiet-river-12345678', 'Show the cost of a project, with or without a manifest'],
     ['$0 cost --html cost.html', 'Also write a page for any browser'],
   ],
   notes: `Exit codes:

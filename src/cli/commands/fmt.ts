@@ -14,11 +14,11 @@ import { print } from '../terminal/terminal.ts'
 const DESCRIPTION = {
   positionals: PATHS,
   flags: {
-    check: toggle('', 'Do not write files, but print what would change, and exit with 2 if anything would'),
+    check: toggle('', 'Print the changes without writing files; exit with 2 if there are any'),
   },
   examples: [
     ['$0 fmt', 'Format espalier.yaml, or else the files in espalier/'],
-    ['$0 fmt --check fleet/', 'In CI, fail if a file is not formatted, and show the diff'],
+    ['$0 fmt --check fleet/', 'In CI, show the diff and fail if a file is not formatted'],
     ['$0 fmt - < espalier.yaml', 'Format from stdin to stdout, for use in an editor'],
   ],
   notes: `Keys are put in the order of the schema, and a comment moves with the key below it. Durations

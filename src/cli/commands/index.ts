@@ -19,7 +19,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'apply [paths..]',
-    summary: 'Make a plan, ask for confirmation, and apply it; or apply a saved plan',
+    summary: 'Make a plan and apply it after confirmation, or apply a saved plan',
     load: async () => (await import('./apply.ts')).applyCommand,
   },
   {
@@ -121,7 +121,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'agent',
-    summary: 'Continuously keep projects as their manifests declare them',
+    summary: 'Continuously keep projects in line with their manifests',
     examples: [
       ['$0 agent run --repo https://github.com/acme/db', 'Follow a repository'],
       ['$0 agent status', 'Show the state of each project'],
@@ -130,7 +130,7 @@ export const COMMANDS: readonly Entry[] = [
     subcommands: [
       {
         command: 'run [paths..]',
-        summary: 'Keep projects as their manifests declare them, until stopped by SIGTERM',
+        summary: 'Keep projects in line with their manifests until stopped by SIGTERM',
         load: async () => (await import('./agent-run.ts')).runCommand,
       },
       {
@@ -140,22 +140,22 @@ export const COMMANDS: readonly Entry[] = [
       },
       {
         command: 'history [projects..]',
-        summary: 'Show what the agent changed, and the time, commit and impact of each change',
+        summary: 'Show the agent's changes, with the time, commit and impact of each',
         load: async () => (await import('./agent.ts')).historyCommand,
       },
       {
         command: 'reconcile [projects..]',
-        summary: 'Read projects immediately, retry changes that were rejected or failed, and show the state',
+        summary: 'Refresh projects now, retry rejected and failed changes, and show the state',
         load: async () => (await import('./agent.ts')).reconcileCommand,
       },
       {
         command: 'adopt [projects..]',
-        summary: 'Show what the agent does not apply because it never saw it as declared, and let it apply it',
+        summary: 'List differences that the agent has never seen resolved, and let the agent apply them',
         load: async () => (await import('./agent.ts')).adoptCommand,
       },
       {
         command: 'suspend [projects..]',
-        summary: 'Stop applying changes to projects for a while; the agent still reads and reports them',
+        summary: 'Stop applying changes to projects for a period; the agent still refreshes and reports them',
         load: async () => (await import('./agent.ts')).suspendCommand,
       },
       {

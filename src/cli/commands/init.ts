@@ -40,7 +40,7 @@ const DESCRIPTION = {
     project: IMPORTED_PROJECTS,
     'manifests-only': toggle(
       '',
-      'Write neither editor settings (.vscode/) nor workflows (.github/workflows/) with their policy file',
+      'Write only manifests, without editor settings (.vscode/), workflows (.github/workflows/) and the policy file',
     ),
     ...CONNECTION_FLAGS,
   },

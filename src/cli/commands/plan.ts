@@ -52,7 +52,7 @@ const DESCRIPTION = {
     ...HTML_FLAG,
     live: text(
       'Control API:',
-      'Plan against a snapshot file instead of the live projects, which needs no network access and no key',
+      'Plan against a snapshot file instead of the live projects, without network access or a key',
       { value: 'FILE' },
     ),
     base: text('Output:', 'Separate changes introduced since this git ref from existing drift', { value: 'REF' }),

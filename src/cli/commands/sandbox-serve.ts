@@ -12,14 +12,14 @@ const TIME_SCALE = { min: MIN_TIME_SCALE, isFractional: true } as const
 const DESCRIPTION = {
   flags: {
     port: number('', 'Port on 127.0.0.1; 0 picks a free one (default: 7788, or a free one if that is taken)', PORT),
-    state: text('', 'Directory in which to keep the state (default: state is kept only in memory)', { value: 'DIR' }),
+    state: text('', 'Directory for persistent state (default: state is kept only in memory)', { value: 'DIR' }),
     seed: text('', 'File with the initial projects, branches and computes', { value: 'FILE' }),
     'time-scale': number('', 'How many times faster than real time the sandbox runs', TIME_SCALE),
     key: text('', 'API key that the sandbox accepts (default: a new key)', { value: 'KEY' }),
     faults: text('', 'File that lists the faults to inject', { value: 'FILE' }),
     'rate-limits': toggle(
       '',
-      'Enforce the published rate limits by answering with 429: bursts of 700 requests, then 700 per minute, and 40 per second per route',
+      'Enforce the published rate limits by returning 429: bursts of 700 requests, then 700 per minute, and 40 per second per route',
     ),
     computes: text('Computes:', 'Compute backend; auto uses postgres if it is installed, and simulated otherwise', {
       choices: ['auto', 'postgres', 'simulated'],

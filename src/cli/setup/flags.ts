@@ -67,7 +67,7 @@ export const COMMON_FLAGS = {
 
 /** Flags that decide how to show a plan on a terminal. */
 export const PLAN_VIEW_FLAGS = {
-  detail: toggle('Output:', 'Show everything: places, capacity, time, and the order of steps'),
+  detail: toggle('Output:', 'Show all details: manifest lines, capacity, durations and the order of steps'),
 } as const
 
 export const HTML_FLAG = { html: text('Output:', 'Also write an HTML page to FILE', { value: 'FILE' }) } as const
@@ -121,7 +121,7 @@ export const REVIEW_FLAGS = {
     value: 'FILE',
     array: true,
   }),
-  override: text('Review:', 'Allow what the policy NAME denies, and record the reason; repeatable', {
+  override: text('Review:', 'Allow changes that policy NAME denies, and record REASON; repeatable', {
     value: 'NAME=REASON',
     array: true,
   }),
@@ -132,7 +132,7 @@ export const PLANNING_FLAGS = {
   ...REVIEW_FLAGS,
   ...SELECTION_FLAGS,
   wave: text('Manifests:', 'Only the projects in this wave', { value: 'NAME' }),
-  introduced: toggle('Manifests:', 'With --base, only changes introduced since REF, but not drift'),
+  introduced: toggle('Manifests:', 'With --base, only changes introduced since REF, without drift'),
 } as const
 
 /** The smallest `--time-scale` of a sandbox. */
@@ -155,7 +155,7 @@ export const CONNECTION_FLAGS = {
 
 /** The flag of commands that send changes. */
 export const TIMEOUT_FLAG = {
-  timeout: duration('Control API:', 'How long to wait for a step, and for a locked project', {
+  timeout: duration('Control API:', 'How long to wait for each step to finish, or for a locked project', {
     default: '10m',
   }),
 } as const
