@@ -75,14 +75,14 @@ const DESCRIPTION = {
     ['$0 apply --html apply.html', 'Also write a page with the outcome'],
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
-  notes: `After Ctrl-C, running steps complete, and others start only to give a branch its primary back. A
-second Ctrl-C stops immediately. To continue, run the command again. If CI is set, apply cannot ask, so --auto-approve is required.
+  notes: `After Ctrl-C, running steps complete, and new steps start only to restore a branch's primary. A
+second Ctrl-C stops immediately. To continue, run the command again. If CI is set, apply does not prompt, so --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do
   ${EXIT_ERROR},
       or everything is refused or denied
-  3   not everything is as declared: a step failed or was not allowed, or a project was left out
+  3   incomplete: a step failed or was not allowed, or a project was left out
   4   the saved plan is stale or was edited, so nothing was changed
   5   done, except for steps that wait for their restart window
   130 interrupted`,
