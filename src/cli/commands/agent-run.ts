@@ -84,7 +84,7 @@ const DESCRIPTION = {
     once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
     timeout: { ...TIMEOUT_FLAG.timeout, group: 'Agent:' },
-    'stop-timeout': duration('Agent:', 'How long to keep trying to restore a branch's primary after SIGTERM', {
+    'stop-timeout': duration('Agent:', "How long to keep trying to restore a branch's primary after SIGTERM", {
       default: '10m',
     }),
     keys: text('Agent:', 'YAML file that lists several API keys, each with its projects', { value: 'FILE' }),

@@ -70,7 +70,9 @@ const ADOPT = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    commit: text('', 'Adopt the differences shown, if the followed branch is still at this commit', { value: 'COMMIT' }),
+    commit: text('', 'Adopt the differences shown, if the followed branch is still at this commit', {
+      value: 'COMMIT',
+    }),
   },
   examples: [
     ['$0 agent adopt quiet-river-12345678', 'List the differences, starting with those that cause restarts'],

@@ -140,7 +140,7 @@ export const COMMANDS: readonly Entry[] = [
       },
       {
         command: 'history [projects..]',
-        summary: 'Show the agent's changes, with the time, commit and impact of each',
+        summary: "Show the agent's changes, with the time, commit and impact of each",
         load: async () => (await import('./agent.ts')).historyCommand,
       },
       {
