@@ -243,7 +243,7 @@ const onInterrupt = (notify: (message: string) => void, onSignal?: OnSignal, sto
   const handle = (): void => {
     if (!stop.signal.aborted) {
       notify(
-        'Stopping: no new step starts, except to give a branch its primary back. Running steps complete. Press Ctrl-C again to stop immediately.',
+        "Stopping: no new step starts, except to restore a branch's primary. Running steps complete. Press Ctrl-C again to stop immediately.",
       )
       stop.abort()
     } else if (!abort.signal.aborted) {

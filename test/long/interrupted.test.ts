@@ -131,7 +131,7 @@ test.concurrent.for(['SIGINT', 'SIGTERM'] as const)(
     try {
       expect(ended.code, ended.stdout + ended.stderr).toBe(130)
       expect(ended.stderr).toContain(
-        'Stopping: no new step starts, except to give a branch its primary back. Running steps complete. Press Ctrl-C again to stop immediately.',
+        "Stopping: no new step starts, except to restore a branch's primary. Running steps complete. Press Ctrl-C again to stop immediately.",
       )
       expect(tally(ended)).toBe('Apply incomplete: 4 done, 6 skipped.')
       expect(ended.stdout).toMatch(
