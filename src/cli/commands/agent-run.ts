@@ -96,8 +96,8 @@ const DESCRIPTION = {
       value: 'ADDRESS',
     }),
     'webhook-secret-file': text('Serving:', 'File that contains the secret for POST /hooks/git', { value: 'FILE' }),
-    notify: text('Serving:', 'URL to notify of state changes, in the CloudEvents format', { value: 'URL' }),
-    'notify-secret-file': text('Serving:', 'File with the Standard Webhooks secret for notifications', {
+    notify: text('Serving:', 'URL that receives state changes as CloudEvents', { value: 'URL' }),
+    'notify-secret-file': text('Serving:', 'File that contains the Standard Webhooks secret for notifications', {
       value: 'FILE',
     }),
     ...CONNECTION_FLAGS,

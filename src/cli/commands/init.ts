@@ -40,7 +40,7 @@ const DESCRIPTION = {
     project: IMPORTED_PROJECTS,
     'manifests-only': toggle(
       '',
-      'Write only manifests, without editor settings (.vscode/), workflows (.github/workflows/) and the policy file',
+      'Write only the manifests; skip editor settings (.vscode/), workflows (.github/workflows/) and the policy file',
     ),
     ...CONNECTION_FLAGS,
   },

@@ -1,6 +1,6 @@
 /** The parts of a plan's Markdown other than its changes. */
 import { counted, group, groupBy, listed } from '../../base/index.ts'
-import { type Change, computeTitle, isRefused, type Plan } from '../../model/index.ts'
+import { type Change, type Consent, computeTitle, isRefused, type Plan } from '../../model/index.ts'
 import { alikeByProject } from '../words/alike.ts'
 import { costDetails, costWeight, planCostWords } from '../words/cost.ts'
 import { consentWords, impactWords, isDisruptive } from '../words/impacts.ts'
@@ -137,7 +137,9 @@ const askOf = ({ plan, origin: { released }, introducedBy }: PlanView, weakened:
   ].filter((words) => words !== false)
   const approve = accepted.length > 0 ? `Approve only if ${accepted.join(' and ')}.` : 'Nothing but your review.'
   const takesEffect = accepted.length > 0 && fixes.length === 0 ? ' It takes effect with the merge.' : ''
-  const merge = made.length > 0 ? ` The merge applies the ${fixes.length > 0 ? 'other ' : ''}changes.` : takesEffect
+  const applied =
+    askedConsents(plan).length > 0 ? 'what the workflow allows' : `the ${fixes.length > 0 ? 'other ' : ''}changes`
+  const merge = made.length > 0 ? ` The merge applies ${applied}.` : takesEffect
   return `${fixes.length > 0 ? `Do not merge yet. ${fixes.join(' ')}` : approve}${merge}`
 }
 
@@ -151,19 +153,17 @@ export const weakenedSafeguards = ({ plan, origin: { released } }: PlanView): re
 const shortened = (lines: readonly string[], most = MOST_DECISIONS): readonly string[] =>
   lines.length <= most ? lines : [...lines.slice(0, most), `and ${group(lines.length - most)} more like these`]
 
-/** The Action allows restarts by default. */
-const consentLines = ({ steps }: Plan): readonly string[] => {
-  const asking = steps.flatMap(({ refused, consents }) => (refused === undefined ? consents : []))
-  return [
-    ...groupBy(
-      asking.filter((consent) => consent !== 'restart'),
-      (consent) => consent,
-    ),
-  ].map(
+/** The consents that the Action does not give by default, for each step that needs one. */
+const askedConsents = ({ steps }: Plan): readonly Consent[] =>
+  steps.flatMap(({ refused, consents }) =>
+    refused === undefined ? consents.filter((consent) => consent !== 'restart') : [],
+  )
+
+const consentLines = (plan: Plan): readonly string[] =>
+  [...groupBy(askedConsents(plan), (consent) => consent)].map(
     ([consent, { length }]) =>
       `**Applied only if the workflow has \`allow: ${consent}\`:** ${consentWords(consent, length)}.`,
   )
-}
 
 const LIMITS = /^W_(TIER|QUOTA)/
 
