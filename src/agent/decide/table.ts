@@ -1,6 +1,7 @@
 /**
  * The table that decides how projects, differences and steps are treated. The first row that matches applies. Decided
- * elsewhere: whether manifests are invalid (`usableOf` in round/read.ts), `Unreachable` and `KeyRefused`
+ * elsewhere: whether manifests are invalid (`usableOf` in round/read.ts), their history (`of` in
+ * source/desired-state.ts), `Unreachable` and `KeyRefused`
  * (`afterFailedRead` in retries.ts), `PlanError` (round/decide.ts), `RestartLimit` (`heldRound` in round.ts), other
  * `Failing` (`concluded` in tell/view.ts, and `showError` in project.ts for an unexpected error), and `Progressing` and
  * `Unknown` while nothing is concluded (project.ts). Of several states, `worstOf` in round.ts shows one.
