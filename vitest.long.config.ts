@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { globSync } from 'tinyglobby'
 import { defineConfig } from 'vitest/config'
 
@@ -8,6 +9,8 @@ const inPart = globSync('test/**/*.test.ts').filter((file) => readFileSync(file,
 /** Runs for minutes: every kill point, thousands of random cases, every command of other clients. */
 export default defineConfig({
   test: {
+    // Vitest would leave a core to the main process, which only waits here.
+    maxWorkers: availableParallelism(),
     globalSetup: [
       'test/temporary-folder.ts',
       'test/plain-git.ts',
