@@ -1,5 +1,6 @@
 /** Branches whose primary a run takes away: the steps that give them another run nevertheless, or the outcome says so. */
 import { describe, expect, test } from 'vitest'
+import { ApiError } from '../../src/api/index.ts'
 import type { ApplyOptions } from '../../src/apply/index.ts'
 import {
   exitCodeOf,
@@ -10,7 +11,7 @@ import {
   type StepRequest,
 } from '../../src/model/index.ts'
 import { type DeclaredDocument, PROJECT, planOf, world } from '../planner/world.ts'
-import { type FakeApi, fakeApi, fakeClock, lost, refused, type Script } from './fake-api.ts'
+import { blindAfterwards, type FakeApi, fakeApi, fakeClock, lost, refused, type Script } from './fake-api.ts'
 import { allow, apply, step } from './small-plans.ts'
 
 const ALL = allow('move', 'replace', 'delete', 'disconnect')
@@ -196,6 +197,15 @@ describe('a branch that is left without its primary is named, with the command t
   ])('as uncertain, if every response %s is lost', async (_, nth, words) => {
     const { outcome } = await run(planOf(PRUNED, LIVE), {}, rejecting(nth, lost('PATCH')))
     expect(outcome.notes).toEqual([expect.stringContaining(`may have no primary now: ${words}`)])
+  })
+
+  test('as uncertain, if the read after the deletion is rejected', async () => {
+    const [project] = LIVE.projects
+    const api = fakeApi({ branches: project?.branches ?? [], computes: project?.computes ?? [] })
+    const rejected = new ApiError('E_API', 'no', { method: 'GET', path: '/y', status: 404 })
+    const { outcome } = await run(planOf(PRUNED, LIVE), { api: blindAfterwards(api, rejected) })
+    expect(outcome.steps[0]).not.toHaveProperty('httpStatus')
+    expect(outcome.notes).toEqual([expect.stringContaining('may have no primary now: ep-a may have been deleted')])
   })
 })
 

@@ -77,7 +77,9 @@ export const runStep = async (step: Step, context: RunContext): Promise<StepOutc
     if (error instanceof ApiError) {
       const sentences = [`${error.message}.`, fateOf(error, progress), error.hint]
       const ended = end('failed', reasonOf(error), sentences.filter(Boolean).join(' '))
-      return defined({ ...ended, httpStatus: error.status })
+      // That a read was rejected does not mean that the request was.
+      const isOfRead = error.method === 'GET' || error.code === 'E_READ_BACK'
+      return defined({ ...ended, httpStatus: progress.sent && isOfRead ? undefined : error.status })
     }
     // The step ends because the journal cannot be written. A request that was already sent may still take effect.
     if (!(error instanceof EspalierError) || !progress.sent) throw error
