@@ -56,6 +56,8 @@ export class Direct {
     let time = manualClock()
     let drawn = 0
     const sandbox = await startSandbox({
+      // Too short to be looked for in each response, which takes time.
+      apiKey: 'key',
       background: false,
       clock: {
         scale: 0,

@@ -1,4 +1,5 @@
 /** A process that searches the worlds that its parent names, one at a time. */
+import './light-fetch.ts'
 import { Direct } from './direct.ts'
 import { type Found, search } from './search.ts'
 import { shapes } from './shapes.ts'
