@@ -103,7 +103,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
     of: ofSettings(({ disabled }) => disabled),
     phrase: (_before, after) => (after ? 'later: no connection can start it' : 'connections can start it again'),
     worsens: (_before, after) => after,
-    warning: { code: 'W_DISABLED', hint: 'Check that nothing needs to connect to it.', isFor: onImportantBranch },
+    warning: { code: 'W_DISABLED', hint: 'Check that no application needs to connect.', isFor: onImportantBranch },
   }),
   sleep: row<number | false>({
     paths: ['scaleToZero', 'size'],

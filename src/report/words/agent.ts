@@ -26,7 +26,7 @@ export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   PlanError: 'the project cannot be planned',
   Refused: 'the service rejected this change',
   Reported: 'manifest changes are reported, not applied (--on-git report)',
-  Unrecorded: 'the agent never saw the compute as declared, so it changes nothing until you adopt the difference',
+  Unrecorded: 'the agent never saw the compute as declared, so it does not change it until you adopt the difference',
   DriftUnconfirmed: 'the live project changed; the next refresh will confirm it',
   Drift: 'someone changed the live project (--on-drift report)',
   DriftUnsafe: 'someone changed the live project, and reverting it could interrupt users',
