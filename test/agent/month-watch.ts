@@ -106,7 +106,8 @@ export class MonthWatch {
     if (this.#ids.has(id)) return
     this.#ids.set(id, this.#now())
     const { state, reason = '', since, previous, applied, missedWindow } = data
-    if (applied !== undefined) this.#once(`${subject} applied ${applied.at}`)
+    // In virtual time, two applies may end in the same millisecond.
+    if (applied !== undefined) this.#once(`${subject} applied ${applied.at} ${applied.done.join('; ')}`)
     if (missedWindow !== undefined) this.#once(`${subject} notified of ${missedWindow.closesAt}`)
     if (applied !== undefined || missedWindow !== undefined) return
     this.#once(`${subject} ${state} ${reason} since ${since}`)
