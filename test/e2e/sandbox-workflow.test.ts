@@ -18,8 +18,8 @@ test('a workflow creates a branch, connects an application through DATABASE_URL,
   symlinkSync(ROOT, join(folder, 'node_modules', 'espalier'))
   writeFileSync(join(folder, 'seed.yaml'), readFileSync('examples/sandbox/seed.yaml'))
   writeFileSync(join(folder, 'output'), '')
-  // Uses a free port, since another sandbox may use the default one.
-  const port = 20_000 + (process.pid % 20_000)
+  // Another sandbox may use the default port. Ports from 32768 on may belong to outgoing connections.
+  const port = 20_000 + (process.pid % 12_000)
   const env: Record<string, string | undefined> = {
     ...{ PATH: process.env.PATH, HOME: folder, TMPDIR: folder, GITHUB_OUTPUT: join(folder, 'output'), NAME: 'pr-7' },
     NEON_API_HOST: jobs.test.env.NEON_API_HOST.replace('7788', String(port)),
