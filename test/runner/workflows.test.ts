@@ -170,7 +170,7 @@ onRunner('replan.yml plans an open pull request again after another merge', asyn
 
 onRunner('sandbox.yml tests an application against its own branch', async () => {
   const world = await openRunnerWorld('sandbox.yml')
-  const [port, pids] = [20_000 + (process.pid % 20_000), join(world.folder, '..', 'pids')]
+  const [port, pids] = [20_000 + (process.pid % 12_000), join(world.folder, '..', 'pids')]
   onTestFinished(() => {
     // GitHub's runner ends processes at the end of a job. act ends them at the end of a step, but not those in a separate
     // session.
