@@ -11,7 +11,7 @@ import { SMALLEST, shapes } from './shapes.ts'
 
 const LEAST_RUNS = 100_000
 /** So many worlds, the smallest ones, are searched with two disturbances, and all others with one. */
-const WITH_TWO = 70
+const WITH_TWO = 64
 
 test.skipIf(isLong)('with at most one disturbance, every run of five small worlds keeps its promises', async () => {
   const direct = await Direct.open()
