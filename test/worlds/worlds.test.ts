@@ -44,7 +44,7 @@ const searchAll = (tasks: Iterable<Task>, onFound: (found: Searched) => void): P
           if (found.violation === undefined) next()
           else reject(new Error(`world ${found.index}: ${JSON.stringify(found.violation, null, 1)}`))
         })
-        child.on('exit', (code) => reject(new Error(`a search ended with ${code}`)))
+        child.on('exit', (code, signal) => reject(new Error(`a search ended with ${code ?? signal}`)))
         child.on('error', reject)
         next()
       }),
