@@ -141,8 +141,6 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
 
 const perform = async (step: Step, context: RunContext, recorder: Recorder): Promise<StepOutcome> => {
   try {
-    if (closedFor(step, context.openingOf) !== undefined)
-      await recorder.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
     await recorder.emit({ type: 'step-start', step })
     return await runStep(step, context)
   } catch (error) {
@@ -215,7 +213,7 @@ class Recorder {
   readonly #onEvent: ApplyOptions['onEvent']
   /** Why an event could not be recorded. */
   broken: string | undefined
-  /** The ids of the steps that ran outside their windows. */
+  /** The ids of the steps that were sent outside their windows. */
   readonly overridden = new Set<string>()
 
   constructor(clock: Clock, onEvent: ApplyOptions['onEvent']) {

@@ -46,7 +46,7 @@ const eventShape = z.discriminatedUnion('type', [
     by: z.string(),
     violations: z.array(z.string()),
   }),
-  event('window-overridden', 'With `--now`, a step is about to run outside its window.', {
+  event('window-overridden', 'With `--now`, the request of a step is about to be sent outside its window.', {
     step: z.string(),
     windows: z.array(window),
   }),

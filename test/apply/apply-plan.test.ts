@@ -599,10 +599,15 @@ describe('restart windows', () => {
     expect(outcome.steps.map((one) => one.status)).toEqual([status])
   })
 
+  /** Another change of the same compute. */
+  const sleepier = step('x', {
+    request: { ...step('x').request, body: { endpoint: { suspend_timeout_seconds: 600 } } },
+  })
+
   test('--now runs a step outside its window and records the override first', async () => {
     const events: ApplyEvent[] = []
     const outcome = await apply({
-      plan: planWith(step('in', { windows: [on(['thu'])] }), step('out', { windows: [FRIDAY] })),
+      plan: planWith(step('in', { windows: [on(['thu'])] }), { ...sleepier, id: 'out', windows: [FRIDAY] }),
       api: fakeApi({ computes: [compute('ep-1')] }),
       ignoreWindows: true,
       onEvent: (event) => void events.push(event),
@@ -619,8 +624,8 @@ describe('restart windows', () => {
       ]),
     ).toEqual([
       ['step-start', 'in'],
-      ['window-overridden', 'out'],
       ['step-start', 'out'],
+      ['window-overridden', 'out'],
     ])
     expect(outcome.notes).toEqual(['--now: 1 step ran outside its restart window.'])
   })
@@ -629,7 +634,7 @@ describe('restart windows', () => {
     const outcome = await apply({
       plan: planWith(
         step('a', { windows: [FRIDAY] }),
-        step('b', { windows: [FRIDAY] }),
+        { ...sleepier, windows: [FRIDAY] },
         step('harmless', { ...harmless, windows: [FRIDAY] }),
       ),
       api: fakeApi({ computes: [compute('ep-1', { state: 'idle' })] }),

@@ -267,6 +267,15 @@ describe('a change that another client has already made', () => {
     expect(exitCodeOf(outcome)).toBe(0)
   })
 
+  test('is not counted as sent outside a restart window', async () => {
+    const live = compute('ep-1', { attributes: { size: { min: 2, max: 2 } } })
+    const windows = [{ days: ['fri'], from: '00:00', to: '24:00', timezone: 'UTC' }] as const
+    const plan = planWith(step('s', { windows }))
+    const outcome = await apply({ plan, api: fakeApi({ computes: [live] }), ignoreWindows: true })
+    expect(outcome.steps[0]?.message).toContain('already as declared')
+    expect(outcome.notes).toEqual([])
+  })
+
   test('the step waits for the other client’s operation, and fails if that operation fails', async () => {
     const api = fakeApi({ computes: [compute('ep-1')] })
     attributes('ep-1', { size: { min: 2, max: 2 } })(api.computes)

@@ -70,6 +70,11 @@ test('`espalier cost` prints a table, JSON, Markdown or HTML, and shows unknown 
     expect((await cost('-o', 'markdown', '--project', 'shop')).stdout).toContain('<summary>Every compute</summary>')
     expect((await cost('--html', 'cost.html')).stdout).toContain('CU-hours a month')
     expect(await readFile(join(cwd, 'cost.html'), 'utf8')).toContain('<html')
+    // The manifests of the folder also give prices and lines for the projects that --project selects.
+    await writeFile(join(cwd, 'espalier.yaml'), `${MANIFEST}price: { cuHour: 0.5, currency: USD }\n`)
+    expect((await cost('--project', 'shop')).stdout).toContain('USD')
+    await writeFile(join(cwd, 'espalier.yaml'), 'version: 1\nsize: 3\n')
+    expect(await cost('--project', 'shop')).toMatchObject({ code: 0, stderr: '' })
     expect(await cost('--project', 'nowhere')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('E_PROJECT_UNKNOWN'),

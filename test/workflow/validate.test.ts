@@ -132,12 +132,10 @@ test('`espalier validate` reports violations with their lines, accepts overrides
     ],
     checkedByPlan: ['cheap'],
   })
-  expect((await validate()).stdout).toContain(
-    '\nOne policy needs live values and can be checked only by plan: cheap.\n',
-  )
+  expect((await validate()).stdout).toContain('\nOne policy depends on live values, which only plan checks: cheap.\n')
   expect(await validate('--override', 'small=a load test')).toMatchObject({
     code: 0,
-    stdout: 'No problems in 1 file. One policy needs live values and can be checked only by plan: cheap.\n',
+    stdout: 'No problems in 1 file. One policy depends on live values, which only plan checks: cheap.\n',
   })
   expect(await validate('--override', 'smal=x')).toMatchObject({
     code: 1,

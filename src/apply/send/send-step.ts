@@ -53,6 +53,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
   let lost: { readonly error: ApiError; readonly at: number } | undefined
   let [sentAt, at] = [0, 0]
   let attempts = 0
+  let isOverridden = false
 
   const recheckNow = (): Promise<Recheck> => {
     const trail: Trail = { others, isLost: lost !== undefined }
@@ -67,8 +68,12 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
   const before = async (): Promise<Turn<StepRequest['body'], Sent>> => {
     const found = await recheckNow()
     if (found.kind !== 'send') return { instead: ended(found) }
-    const blocked = await blockedNow(step, found.live, context)
-    if (blocked !== undefined) return { instead: blocked }
+    const blocked = blockedNow(step, found.live, context)
+    if (blocked !== undefined && blocked !== 'overridden') return { instead: blocked }
+    if (blocked === 'overridden' && !isOverridden) {
+      isOverridden = true
+      await context.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
+    }
     attempts += 1
     const { method, path } = step.request
     await context.emit({ type: 'call', step: step.id, method, path, attempt: attempts })
@@ -120,12 +125,16 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
   }
 }
 
-/** Checks consent and windows for the current state, because a compute that was idle in the plan may be in use now. */
-const blockedNow = async (
+/**
+ * Checks consent and windows for the current state, because a compute that was idle in the plan may be in use now.
+ *
+ * @returns `overridden` if only `--now` lets the step run.
+ */
+const blockedNow = (
   step: Step,
   live: ObservedCompute | undefined,
   context: RunContext,
-): Promise<Sent | undefined> => {
+): Sent | 'overridden' | undefined => {
   if (live === undefined) return undefined
   const impact = impactNow(step, live)
   const consent = CONSENT_OF[impact]
@@ -133,15 +142,11 @@ const blockedNow = async (
   if (isWorse && consent !== undefined && !context.consent.allow.has(consent)) {
     return { kind: 'not-consented', consent }
   }
-  if (impact === 'none') return undefined
+  // What was planned as disruptive waited for its window, even if the compute is idle now.
+  if (impact === 'none' && (step.impact === 'none' || !context.ignoreWindows)) return undefined
   const opening = context.openingOf(step)
   if (opening.isOpen) return undefined
-  if (!context.ignoreWindows) return { kind: 'outside-window', opening }
-  // If the plan already says that the step drops connections, the override was recorded before the step started.
-  if (isWorse && step.impact === 'none') {
-    await context.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
-  }
-  return undefined
+  return context.ignoreWindows ? 'overridden' : { kind: 'outside-window', opening }
 }
 
 /** The impact of the step in the current state. If the compute is idle, nobody is connected to it. */

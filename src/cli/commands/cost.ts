@@ -9,7 +9,7 @@ import { withReadApi } from '../setup/connect.ts'
 import { CONNECTION_FLAGS, formatFlag, HTML_FLAG, PATHS, READ_PROJECTS, usageError } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'
 import { checkGlobs, liveProjects } from '../setup/live-projects.ts'
-import { readManifests } from '../setup/manifests.ts'
+import { ifAny, readManifests } from '../setup/manifests.ts'
 import { openPageOf } from '../terminal/page-file.ts'
 import { printProblems } from '../terminal/report-problems.ts'
 import { print, tableStyle } from '../terminal/terminal.ts'
@@ -40,14 +40,17 @@ export const costCommand = commandOf(DESCRIPTION, async (flags, io) => {
   }
   checkGlobs('project', flags.project)
   const page = await openPageOf(flags, io)
-  const manifests = flags.project === undefined ? await readManifests(flags.paths, io) : undefined
+  // With --project, manifests are optional: they give the prices and the lines that the advice is about.
+  const isLive = flags.project !== undefined
+  const found = isLive ? await ifAny(readManifests([], io)) : await readManifests(flags.paths, io)
+  const manifests = isLive && hasErrors(found?.loaded.diagnostics ?? []) ? undefined : found
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
     printProblems(manifests.loaded.diagnostics, flags, io, manifests.loaded.lineOf)
     return EXIT.error
   }
   const { observed, report } = await withReadApi(flags, io, async (api) => {
     const projects =
-      manifests === undefined
+      isLive || manifests === undefined
         ? (await liveProjects(api, flags.project ?? [])).ids
         : projectIds(manifests.loaded.desired)
     return costLive(api, projects, { ...(manifests && { manifests }) })

@@ -56,5 +56,5 @@ const left = (policies: readonly string[]): readonly string[] =>
   policies.length === 0
     ? []
     : [
-        `${policies.length === 1 ? 'One policy needs' : `${policies.length} policies need`} live values and can be checked only by plan: ${policies.join(', ')}.`,
+        `${policies.length === 1 ? 'One policy depends' : `${policies.length} policies depend`} on live values, which only plan checks: ${policies.join(', ')}.`,
       ]
