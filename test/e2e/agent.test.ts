@@ -68,7 +68,7 @@ test('the agent applies a commit, reports it in status, history and page, and ex
   expect(await agent('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('does not respond') })
 })
 
-longTest('the agent exits with 3 if it had to leave a branch without its primary', async () => {
+test('the agent exits with 3 if it had to leave a branch without its primary', async () => {
   running = run()
   await running.says(`${PROJECT}  Synced`)
   running.interrupt('SIGTERM')
@@ -77,9 +77,11 @@ longTest('the agent exits with 3 if it had to leave a branch without its primary
   const chain = { version: git('rev-parse', 'HEAD').trim(), changes: ['a'], branches: ['main'] }
   const gap = { branches: ['main'], steps: 2, since: 0 }
   await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), chain, gap }))
+  const seed = join(folder, 'seed.yaml')
+  await writeFile(seed, (await readFile(seed, 'utf8')).replace('{ id: ep-main', '{ type: read_only, id: ep-main'))
   await commit('2', ', colour: red')
   running = run()
-  await running.says('Invalid. Branch main has no primary since 1970-01-01T00:00:00.000Z: 2 steps left.')
+  await running.says('Invalid (1 difference). Branch main has no primary since 1970-01-01T00:00:00.000Z: 2 steps left.')
   running.interrupt('SIGTERM')
   expect((await running.ended).code).toBe(3)
   running = undefined

@@ -122,14 +122,14 @@ test('the size of the printed plan grows with the changes, not with the fleet', 
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
       "json": 14997,
-      "markdown": 2268,
+      "markdown": 1986,
       "terminal": 373,
     }
   `)
   expect(bytes(await plan(5))).toMatchInlineSnapshot(`
     {
       "json": 70143,
-      "markdown": 8804,
+      "markdown": 8439,
       "terminal": 1485,
     }
   `)

@@ -132,7 +132,10 @@ const render = (view: PlanView, detail: Detail): string => {
 }
 
 const footer = ({ commit, takenAt }: PlanView): readonly string[] => {
-  const parts = [commit && `commit ${literal(commit)}`, takenAt && `snapshot of ${literal(takenAt)}`].filter(Boolean)
+  const parts = [
+    ...(commit ? [`commit ${literal(commit)}`] : []),
+    ...(takenAt === undefined ? [] : [`snapshot of ${literal(takenAt)}`]),
+  ]
   return parts.length === 0 ? [] : [`<sub>${capitalised(parts.join(', '))}.</sub>`]
 }
 
