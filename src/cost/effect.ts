@@ -125,29 +125,41 @@ const clamp = (value: number, { min, max }: Size): number => Math.min(max, Math.
 
 // The current cost of a project's computes.
 
-export interface LiveCost extends Use {
+export interface LiveUse extends Use {
   readonly compute: ObservedCompute
   readonly branch: ObservedBranch
   readonly settings: ComputeSettings
+}
+
+export interface LiveCost extends LiveUse {
   /** Unrounded. */
   readonly cost: CostRange
 }
 
-export const liveCosts = (project: ObservedProject, now: number): readonly LiveCost[] => {
+export const liveCosts = (project: ObservedProject, now: number): readonly LiveCost[] =>
+  liveUses(project, now).map((one) => ({ ...one, cost: costOfUse(one) }))
+
+export const costOfUse = (one: LiveUse): CostRange => costEffect(undefined, one.settings, one)
+
+/** @param branches those whose computes are returned. */
+export const liveUses = (
+  project: ObservedProject,
+  now: number,
+  branches: readonly ObservedBranch[] = project.branches,
+): readonly LiveUse[] => {
   const byBranch = groupBy(project.computes, ({ branchId }) => branchId)
-  return project.branches.flatMap((branch) => {
+  return branches.flatMap((branch) => {
     const computes = byBranch.get(branch.id) ?? []
     const usages = usageOfBranch(project, branch, computes, now)
     const hours = hoursToCome(branch.expiresAt, now)
-    return computes.map((compute): LiveCost => {
+    return computes.map((compute) => {
       const settings = settingsOfCompute(compute.attributes)
-      const use: Use = { hours, usage: usages.get(compute.id), isNeverIdle: neverSleeps(settings) }
-      return { ...use, settings, compute, branch, cost: costEffect(undefined, settings, use) }
+      return { hours, usage: usages.get(compute.id), isNeverIdle: neverSleeps(settings), settings, compute, branch }
     })
   })
 }
 
-export const basisOf = ({ settings, usage }: Pick<LiveCost, 'settings' | 'usage'>): CostBasis => {
+export const basisOf = ({ settings, usage }: Pick<LiveUse, 'settings' | 'usage'>): CostBasis => {
   const flags = usage?.flags ?? []
   if (usage === undefined || settings.disabled) {
     const kind = settings.disabled || neverSleeps(settings) ? 'settings' : 'unknown'

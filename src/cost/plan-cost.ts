@@ -20,7 +20,7 @@ import {
   settingsSetBy,
   totalCost,
 } from '../model/index.ts'
-import { basisOf, costEffect, FREE, hoursToCome, type LiveCost, liveCosts, type Use } from './effect.ts'
+import { basisOf, costEffect, costOfUse, FREE, hoursToCome, type LiveUse, liveUses, type Use } from './effect.ts'
 import { basisSentence } from './words.ts'
 
 export interface CostOptions {
@@ -44,7 +44,7 @@ export const planCost = (
     const project = projects.get(id)
     const changes = changesOf.get(id)
     if (project === undefined || changes === undefined) return []
-    const costs = projectCosts(project, changes, now).changes
+    const costs = changeCosts(project, changes, now)
     return [{ id, price: priceOf(id), costs, parts: costs.map((one) => partsOf(one, drifted.get(one.change.id))) }]
   })
   const sum = (pick: (one: (typeof all)[number]) => readonly CostRange[]) =>
@@ -68,7 +68,7 @@ export const planCost = (
 interface CostedChange {
   readonly change: Change
   /** Absent if the plan creates the compute. */
-  readonly current: LiveCost | undefined
+  readonly current: LiveUse | undefined
   readonly after: ComputeSettings | undefined
   readonly use: Use
   readonly delta: CostRange
@@ -80,23 +80,18 @@ export interface ComputeCost {
   readonly expected: number | null
 }
 
-/** The computes of a project before and after the changes, and the effect of each change. */
-export const projectCosts = (
-  project: ObservedProject,
-  changes: readonly Change[],
-  now: number,
-): {
-  readonly before: readonly ComputeCost[]
-  readonly after: readonly ComputeCost[]
-  readonly changes: readonly CostedChange[]
-} => {
-  const live = liveCosts(project, now)
-  const costOf = ({ compute, cost }: LiveCost): ComputeCost => ({ branchId: compute.branchId, expected: cost.expected })
-  const before = live.map(costOf)
-  if (changes.length === 0) return { before, after: before, changes: [] }
+/** The effect of each change of a project. Its other branches are left out, because a fleet has many. */
+const changeCosts = (project: ObservedProject, changes: readonly Change[], now: number): readonly CostedChange[] => {
+  const changed = new Set(changes.map(({ compute }) => compute.id))
+  const branches = new Set(project.computes.flatMap(({ id, branchId }) => (changed.has(id) ? [branchId] : [])))
+  const live = liveUses(
+    project,
+    now,
+    project.branches.filter(({ id }) => branches.has(id)),
+  )
   const byId = new Map(live.map((one) => [one.compute.id, one]))
   const expiry = new Map(project.branches.map((branch) => [branch.id, branch.expiresAt]))
-  const costed = changes.map((change): CostedChange => {
+  return changes.map((change) => {
     const current = change.compute.id === undefined ? undefined : byId.get(change.compute.id)
     const after = settingsAfter(change, current?.compute, project.settings?.computeDefaults)
     const hours = hoursToCome(expiry.get(change.branch.id), now)
@@ -104,20 +99,30 @@ export const projectCosts = (
     const use = current === undefined || current.settings.disabled ? { hours } : { ...current, hours }
     return { change, current, after, use, delta: costEffect(current?.settings, after, use) }
   })
+}
+
+/** The computes of a project before and after the changes. */
+export const projectCosts = (
+  project: ObservedProject,
+  changes: readonly Change[],
+  now: number,
+): { readonly before: readonly ComputeCost[]; readonly after: readonly ComputeCost[] } => {
   const changed = new Set(changes.map(({ compute }) => compute.id))
-  return {
-    before,
-    after: [
-      ...live.filter(({ compute }) => !changed.has(compute.id)).map(costOf),
-      ...costed.map((one) => ({ branchId: one.change.branch.id, expected: expectedAfter(one) })),
-    ],
-    changes: costed,
-  }
+  const live = liveUses(project, now).map((one) => ({
+    branchId: one.branch.id,
+    expected: costOfUse(one).expected,
+    isChanged: changed.has(one.compute.id),
+  }))
+  const added = changeCosts(project, changes, now).map((one) => ({
+    branchId: one.change.branch.id,
+    expected: expectedAfter(one),
+  }))
+  return { before: live, after: [...live.filter(({ isChanged }) => !isChanged), ...added] }
 }
 
 const expectedAfter = ({ current, after, use: { hours }, delta }: CostedChange): number | null => {
   const certain = costEffect(undefined, after, { hours }).expected
-  const before = current === undefined ? 0 : current.cost.expected
+  const before = current === undefined ? 0 : costOfUse(current).expected
   return certain ?? (before === null || delta.expected === null ? null : before + delta.expected)
 }
 

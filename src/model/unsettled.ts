@@ -1,5 +1,5 @@
 /** Which computes are unsettled: a failed operation may have left them without their values. */
-import { parseTime } from '../base/index.ts'
+import { groupBy, parseTime } from '../base/index.ts'
 import { type Diagnostic, warning } from './diagnostic.ts'
 import { isIdle, type ObservedCompute, type ObservedProject } from './observed.ts'
 import type { Plan } from './plan.ts'
@@ -50,6 +50,7 @@ export const settlementOf = (
   operations: readonly SeenOperation[],
   { now, since }: { readonly now: number; readonly since: number },
 ): Settlement => {
+  const operationsOf = groupBy(operations, ({ endpointId }) => endpointId)
   const unsettled: UnsettledCompute[] = []
   const open: Settlement['open'][number][] = []
   const unknown: string[] = []
@@ -57,7 +58,7 @@ export const settlementOf = (
     const matters = actionsThatMatter(compute)
     // `apply_config` finishes only on a compute that runs with the configuration, so it settles a failed start too.
     const settles = matters === STARTS ? CONFIGURES : matters
-    const own = operations.filter(({ endpointId, action }) => endpointId === compute.id && settles.includes(action))
+    const own = (operationsOf.get(compute.id) ?? []).filter(({ action }) => settles.includes(action))
     const finished = own.findIndex(({ status }) => status === 'finished')
     const startedAt = parseTime(compute.startedAt) ?? 0
     const left = own.slice(0, finished < 0 ? own.length : finished).filter(

@@ -61,10 +61,11 @@ const usageWarnings = (plan: Plan, observed: Observed, desired: Desired): readon
     // If the plan adds no CU-hours, it is not the cause.
     if (project === undefined || (delta.high ?? 1) <= 0) return []
     const tier = tierOfProject(project, tierFor(id))
+    const quota = project.settings?.quota?.computeSeconds
+    if (tier?.cuHours === undefined && quota === undefined) return []
     const { after } = projectCosts(project, made.get(id) ?? [], Date.parse(observed.takenAt))
     const expected = after.reduce((sum, one) => sum + (one.expected ?? 0), 0)
     const warnings = tier === undefined ? [] : [...checkTierCuHours(id, expected, tier)]
-    const quota = project.settings?.quota?.computeSeconds
     if (quota !== undefined && expected * 3600 > quota) {
       const message = `Project \`${id}\` has a quota of ${Math.round(quota / 3600)} CU-hours per period, but about ${Math.round(expected)} are expected after this plan.`
       warnings.push(warning('W_QUOTA', message, 'All its computes are suspended once the quota is used up.'))
