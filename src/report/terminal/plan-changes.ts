@@ -90,7 +90,11 @@ const projectHeading = (project: string, { names, isDetailed, style, paint }: Pl
   return wrapped(`${paint.bold(`Project ${title}`)}${id}`, style)
 }
 
-const cellsOf = (change: Change, isMixed: boolean, { names, style }: PlanFrame): readonly string[] => {
+const cellsOf = (
+  change: Change,
+  isMixed: boolean,
+  { names, style, overridesWindows }: PlanFrame,
+): readonly string[] => {
   const changes = rowChanges(change)
   const { symbol } = change.refused === undefined ? IMPACT_MARKS[change.impact] : IMPACT_MARKS.delete
   const warns = change.impact === 'none' && rowEffects(change, false).length > 0
@@ -98,7 +102,7 @@ const cellsOf = (change: Change, isMixed: boolean, { names, style }: PlanFrame):
     isMixed ? names.project(change.project) : '',
     rowTitle(change),
     `${changes[0]}${moreWords(changes)}`,
-    `${warns ? IMPACT_MARKS.restart.symbol : symbol} ${rowImpact(change, isMixed && style.width < WIDE)}`,
+    `${warns ? IMPACT_MARKS.restart.symbol : symbol} ${rowImpact(change, { isNarrow: isMixed && style.width < WIDE, overridesWindows })}`,
   ]
 }
 

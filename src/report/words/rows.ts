@@ -87,14 +87,17 @@ export const moreWords = (changes: readonly string[]): string =>
 const WIDEST = 26
 
 /** What users notice, short enough for a column: `restarts: connections drop`, `idle; restarts if in use`. */
-export const rowImpact = (change: Change, isNarrow = false): string => {
+export const rowImpact = (
+  change: Change,
+  { isNarrow = false, overridesWindows = false }: { isNarrow?: boolean; overridesWindows?: boolean | undefined } = {},
+): string => {
   const { kind, impact, unlessIdle, windows } = change
   if (change.refused !== undefined) return change.isDenied ? 'denied' : 'refused'
   if (impact === 'none') {
     if (unlessIdle !== undefined) return `${isNarrow ? '' : 'idle; '}${IMPACT_NAMES[unlessIdle]} if in use`
     return kind === 'create' ? 'new' : noneWords([change])
   }
-  if (windows !== undefined) return `${IMPACT_NAMES[impact]} in its window`
+  if (windows !== undefined && !overridesWindows) return `${IMPACT_NAMES[impact]} in its window`
   const [words = ''] = IMPACT_WORDS[impact].replace('existing ', '').split(',')
   return isNarrow || words.length > WIDEST ? IMPACT_NAMES[impact] : words
 }
