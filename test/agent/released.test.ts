@@ -84,7 +84,7 @@ test.each<{
   await world.pass(10 * MINUTE)
   const project = projectOf(agent, PROJECT)
   expect([project.state, world.writes().length]).toEqual(['Synced', writes])
-  expect(world.log.flatMap((line) => line.split('no longer managed: ').slice(1))).toEqual(lines)
+  expect(world.log.flatMap((line) => line.split(/No longer managed: |Weakened safeguards: /).slice(1))).toEqual(lines)
   const plan = agent.planOf(PROJECT)
   const frame = { version: '1', sha256: () => '' }
   const { source } = agent.view()
@@ -97,7 +97,7 @@ test.each<{
   }
   for (const text of [detail, page]) expect(text).not.toMatch(/No changes|matches the manifests/)
   expect(events.filter(({ released }) => (released as unknown[]).length > 0)).toMatchObject([
-    { state: 'Synced', message: expect.stringMatching(/^nothing to apply; no longer managed: \d/) },
+    { state: 'Synced', message: expect.stringMatching(/^nothing to apply; (no longer managed|weakened safeguards): \d/) },
   ])
 })
 
@@ -109,7 +109,7 @@ test('a value that moves into `defaults` is still managed, so nothing is listed'
   await world.declare(manifest('{ size: 1 }', { head: 'defaults: { disabled: true }\n' }))
   await world.pass(10 * MINUTE)
   expect(projectOf(agent, PROJECT).released).toEqual([])
-  expect(world.log.filter((line) => line.includes('no longer managed'))).toEqual([])
+  expect(world.log.filter((line) => line.includes('No longer managed'))).toEqual([])
   expect(events.filter(({ message }) => String(message).includes('no longer'))).toEqual([])
 })
 

@@ -216,14 +216,16 @@ test.each([
     'main: { primary: { size: 1, disabled: true } }',
     'main: { primary: { size: 1 } }',
     'disabled (live: true) on primary on main: stays; to undo it, write disabled: false',
+    'No longer managed',
   ],
   [
     'a restart window',
     `main: { primary: { size: 1, restartWindow: ${WINDOW} } }`,
     'main: { primary: { size: 1 } }',
     'restartWindow on primary on main: Sun 02:00–04:00 UTC → any time',
+    'Weakened',
   ],
-])('a revert of %s lists what is no longer managed, and claims nothing else', async (_what, base, head, words) => {
+])('a revert of %s lists what the manifests give up, and claims nothing else', async (_, base, head, words, title) => {
   const write = (branches: string) =>
     writeFile(join(folder, 'espalier.yaml'), `version: 1\nproject: parked\nbranches: { ${branches} }\n`)
   const parked = [{ id: 'ep-parked', size: 1, disabled: base.includes('disabled') }]
@@ -247,6 +249,7 @@ test.each([
   for (const output of outputs) {
     const text = output.replace(/\s+/g, ' ')
     expect(text).toContain(words)
+    expect(text.match(/No longer managed|Weakened/)?.[0]).toBe(title)
     expect(text).not.toMatch(/no changes/i)
   }
   // Reverting the revert declares it again.

@@ -209,7 +209,7 @@ export const logLines = (before: ProjectView, after: ProjectView): readonly stri
   }
   const known = new Set(releasedLines(before.released))
   for (const line of releasedLines(after.released)) {
-    if (!known.has(line)) lines.push(`${after.id}  no longer managed: ${line}`)
+    if (!known.has(line)) lines.push(`${after.id}  ${line}`)
   }
   if (before.state !== after.state || before.reason !== after.reason) {
     const until = after.until === undefined ? '' : ` until ${after.until}`

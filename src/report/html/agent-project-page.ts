@@ -191,8 +191,7 @@ const releasedList = ({ released }: AgentPageProject): Markup => {
   const lines = releasedLines(released)
   return when(
     lines.length > 0,
-    () => markup`<p>No longer managed:</p>
-<ul>${lines.slice(0, MOST_LISTED).map((line) => markup`<li>${line}</li>`)}</ul>${andMore(lines.length, MOST_LISTED)}`,
+    () => markup`<ul>${lines.slice(0, MOST_LISTED).map((line) => markup`<li>${line}</li>`)}</ul>${andMore(lines.length, MOST_LISTED)}`,
   )
 }
 

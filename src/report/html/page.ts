@@ -46,6 +46,7 @@ const PLACES: readonly Place[] = [
   ['steps', 'Steps'],
   ['changes', 'Branches'],
   ['released', 'No longer managed'],
+  ['weakened', 'Weakened safeguards'],
   ['unmanaged', 'Unmanaged'],
   ['legend', 'Legend'],
 ]

@@ -3,7 +3,7 @@ import { counted, group } from '../../base/index.ts'
 import { isEmptyPlan, type Observed, type Plan, type Released } from '../../model/index.ts'
 import { projectTitle, type Since } from '../words/names.ts'
 import { coverageLine, emptyVerdict, interruptions, planLine } from '../words/plan-lines.ts'
-import { releasedCounts } from '../words/released.ts'
+import { releasedParts } from '../words/released.ts'
 import { changesSection } from './changes.ts'
 import { chipList, joined, type Markup, markup, NOTHING, noteList, timestamp, verdictHeading, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
@@ -16,7 +16,7 @@ import {
   interruptionsSection,
   leftOutSection,
   legend,
-  releasedSection,
+  releasedSections,
   unmanagedSection,
   warningsSection,
 } from './sections.ts'
@@ -76,7 +76,7 @@ export const planSections = (
     costSection(plan),
     when(hasChanges, () => stepsSection(plan, results)),
     changesSection(plan, observed, { isDrift: ({ id }) => drift.has(id), resultOf: results?.of }),
-    releasedSection(released, plan),
+    releasedSections(released, plan),
     unmanagedSection(plan.unmanaged),
     when(hasChanges, () => legend(results === undefined ? [] : RESULT_LEGEND)),
   ]
@@ -111,11 +111,10 @@ const seenAt = ({ takenAt, age }: PlanPageOptions, results: RunResults | undefin
 
 const sinceLine = ({ ref, origin }: Since): Markup => {
   const { introduced, drift, settled, released, gaps = [] } = origin
-  const counts = releasedCounts(released)
   const words = [
     `: ${counted(introduced.length, 'change')}. Existing drift: ${counted(drift.length, 'change')}.`,
     ...(settled.length === 0 ? [] : [`The manifests now accept drift of ${counted(settled.length, 'compute')}.`]),
-    ...(counts === '' ? [] : [`No longer managed: ${counts}.`]),
+    ...releasedParts(released).map(({ title, counts }) => `${title}: ${counts}.`),
     ...gaps,
   ]
   return markup`<p class="since">Introduced since <code>${ref}</code>${words.join(' ')}</p>`

@@ -26,7 +26,7 @@ import {
   type Range,
   skippedLines,
 } from '../words/plan-lines.ts'
-import { RELEASED_HINT, releasedComputes, releasedCounts, releasedGroups } from '../words/released.ts'
+import { RELEASED_HINT, releasedComputes, releasedGroups, releasedParts } from '../words/released.ts'
 import { andMore, chip, icon, kindLabel, type Markup, markup, NOTHING, section, type Value, when } from './markup.ts'
 import type { RunResults } from './run.ts'
 
@@ -85,24 +85,26 @@ const stillList = <T extends Pick<UnmanagedCompute, 'project' | 'branch' | 'comp
   return markup`<ul class="still">${items}</ul>${andMore(all.length, MOST)}`
 }
 
-export const releasedSection = (released: readonly Released[], plan: Plan): Markup => {
-  const counts = releasedCounts(released)
-  if (counts === '') return NOTHING
+export const releasedSections = (released: readonly Released[], plan: Plan): Markup => {
   const titleOf = projectTitle(plan)
-  const computes = releasedComputes(released)
-  const list = stillList(
-    computes,
-    ({ project }) => titleOf(project),
-    ({ source }) => markup` <span>was declared at <code>${place(source)}</code></span>`,
-  )
-  const groups = releasedGroups(released, planNames(plan, released)).map(
-    ({ what, where, result }) => markup`<li><code>${what}</code> on ${where}: ${result}</li>`,
-  )
-  return section(
-    'released',
-    `No longer managed: ${counts}`,
-    markup`${when(computes.length > 0, () => markup`<p class="lead">${RELEASED_HINT}</p>\n${list}`)}${when(groups.length > 0, () => markup`<ul>${groups.slice(0, MOST)}</ul>${andMore(groups.length, MOST)}`)}`,
-  )
+  const names = planNames(plan, released)
+  const sections = releasedParts(released).map(({ id, title, counts, own }) => {
+    const computes = releasedComputes(own)
+    const list = stillList(
+      computes,
+      ({ project }) => titleOf(project),
+      ({ source }) => markup` <span>was declared at <code>${place(source)}</code></span>`,
+    )
+    const groups = releasedGroups(own, names).map(
+      ({ what, where, result }) => markup`<li><code>${what}</code> on ${where}: ${result}</li>`,
+    )
+    return section(
+      id,
+      `${title}: ${counts}`,
+      markup`${when(computes.length > 0, () => markup`<p class="lead">${RELEASED_HINT}</p>\n${list}`)}${when(groups.length > 0, () => markup`<ul>${groups.slice(0, MOST)}</ul>${andMore(groups.length, MOST)}`)}`,
+    )
+  })
+  return markup`${sections}`
 }
 
 /** Lists the disruptive changes, with the worst first. After a run, it also shows how their steps ended. */

@@ -45,7 +45,7 @@ export const agentProjectDetail = (project: ProjectView, now: number, style: Sty
     ...(message === undefined ? [] : [`  ${plainText(message)}`]),
     ...(until === undefined ? [] : [`  until ${minuteOf(until)} UTC`]),
     ...(refreshedAt === undefined ? [] : [`  as of ${agoOf(refreshedAt, now)}`]),
-    ...releasedLines(released).map((line) => `  no longer managed: ${plainText(line)}`),
+    ...releasedLines(released).map((line) => `  ${plainText(line)}`),
     ...differences.flatMap((one) => differenceLines(one, `${one.origin}, ${agentStatusName(one)}`, differences)),
     ...(command === undefined ? [] : [`  Next: ${plainText(command)}`]),
   ].join('\n')

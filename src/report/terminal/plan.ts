@@ -27,7 +27,7 @@ import {
   unmanagedWords,
   waveLines,
 } from '../words/plan-lines.ts'
-import { RELEASED_HINT, releasedComputes, releasedCounts, releasedGroups } from '../words/released.ts'
+import { RELEASED_HINT, releasedComputes, releasedGroups, releasedParts } from '../words/released.ts'
 import { areExplained } from '../words/rows.ts'
 import { diagnosticText } from './diagnostics.ts'
 import { changeRows, type PlanContext, type PlanFrame, requiredConsents } from './plan-changes.ts'
@@ -71,7 +71,7 @@ const originSections = ({ ref, origin }: Since, frame: PlanFrame): readonly stri
     ...gaps.map((gap) => wrapped(`${paint.yellow('Note')} ${gap}`, style)),
     ...(isUnchanged(plan, origin) ? [wrap(`The manifests introduce no changes since ${ref}.`, style, '', '')] : []),
     ...part(`Introduced since ${ref}`, introduced),
-    releasedSection(released, ref, frame),
+    ...releasedSections(released, ref, frame),
     ...part('Existing drift', drift),
     ...(settled.length === 0 ? [] : [`Drift that the manifests now accept: ${counted(settled.length, 'compute')}`]),
   ]
@@ -94,22 +94,22 @@ const list = <T>(
   ].join('\n')
 }
 
-const releasedSection = (released: readonly Released[], ref: string, frame: PlanFrame): string => {
+const releasedSections = (released: readonly Released[], ref: string, frame: PlanFrame): readonly string[] => {
   const { plan, style, paint } = frame
-  const counts = releasedCounts(released)
-  if (counts === '') return ''
   const names = planNames(plan, released)
-  const computes = releasedComputes(released)
-  const lines = [
-    ...computes.map((one) => {
-      const details = `  ${one.compute.id}  ${one.compute.state}  was declared at ${place(one.source)}`
-      return `${names.compute(one)}${paint.dim(details)}`
-    }),
-    ...releasedGroups(released, names).map(({ what, where, result }) => `${what} on ${where}: ${result}`),
-  ]
-  const title = paint.bold(paint.cyan(`No longer managed since ${ref}: ${counts}`))
-  const hint = computes.length === 0 ? [] : [wrap(RELEASED_HINT, style, '  ', '  ')]
-  return [list(title, lines, String, frame), ...hint].join('\n')
+  return releasedParts(released).map(({ title, counts, own }) => {
+    const computes = releasedComputes(own)
+    const lines = [
+      ...computes.map((one) => {
+        const details = `  ${one.compute.id}  ${one.compute.state}  was declared at ${place(one.source)}`
+        return `${names.compute(one)}${paint.dim(details)}`
+      }),
+      ...releasedGroups(own, names).map(({ what, where, result }) => `${what} on ${where}: ${result}`),
+    ]
+    const head = paint.bold(paint.cyan(`${title} since ${ref}: ${counts}`))
+    const hint = computes.length === 0 ? [] : [wrap(RELEASED_HINT, style, '  ', '  ')]
+    return [list(head, lines, String, frame), ...hint].join('\n')
+  })
 }
 
 /** A replica is declared absent by its name. */

@@ -6,7 +6,7 @@ import {
   type AgentStatus,
   type ProjectView,
 } from '../../model/index.ts'
-import { releasedCounts } from './released.ts'
+import { releasedParts } from './released.ts'
 
 const AGENT_STATE_WORDS: Readonly<Record<AgentState, string>> = {
   Suspended: 'nothing is applied until the suspension ends',
@@ -106,7 +106,7 @@ export const agentProjectState = (project: ProjectView): string => {
 export const agentStatusWords = (project: AgentStatus & Partial<Pick<ProjectView, 'released' | 'command'>>): string => {
   const { state, reason, released = [] } = project
   if (isStuck(project)) return 'an operation failed, and the agent does not repeat it'
-  const counts = releasedCounts(released)
-  if (state === 'Synced' && counts !== '') return `nothing to apply; no longer managed: ${counts}`
+  const counts = releasedParts(released).map((part) => `; ${part.title.toLowerCase()}: ${part.counts}`)
+  if (state === 'Synced' && counts.length > 0) return `nothing to apply${counts.join('')}`
   return reason === undefined ? AGENT_STATE_WORDS[state] : AGENT_REASON_WORDS[reason]
 }

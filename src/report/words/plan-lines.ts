@@ -15,7 +15,7 @@ import {
 import { number, time } from './counts.ts'
 import { impactCount, impactCounts } from './impacts.ts'
 import { planNames, projectTitle } from './names.ts'
-import { isReleasing } from './released.ts'
+import { isReleasing, releasedParts } from './released.ts'
 
 /** The summary. Scripts search the output for it: `Plan: 1 to create, 3 to update.` */
 export const planLine = (summary: PlanSummary): string => {
@@ -73,8 +73,10 @@ export const projectsLeftOut = ({ projects, leftOut = [] }: Plan): string | unde
 /** Shown in place of the summary line if there is nothing to do. */
 export const emptyVerdict = (plan: Plan, origin?: Pick<Origin, 'released'>): string => {
   const { projects, leftOut, skipped = [], selection } = plan
-  if (origin !== undefined && isReleasing(plan, origin))
-    return 'Nothing to apply. What is no longer managed stays as it is.'
+  if (origin !== undefined && isReleasing(plan, origin)) {
+    const stays = releasedParts(origin.released).some(({ id }) => id === 'released')
+    return `Nothing to apply.${stays ? ' What is no longer managed stays as it is.' : ''}`
+  }
   const where =
     leftOut === undefined
       ? ''

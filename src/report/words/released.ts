@@ -27,6 +27,18 @@ export const releasedCounts = (released: readonly Released[]): string => {
   return [...kinds].map(([kind, own]) => counted(own.length, kind)).join(', ')
 }
 
+/** Computes and attributes, which stay as they are, and safeguards, which hold less from now on. */
+export const releasedParts = (
+  released: readonly Released[],
+): readonly { id: string; title: string; counts: string; own: readonly Released[] }[] =>
+  [
+    { id: 'released', title: 'No longer managed', own: released.filter(({ kind }) => kind !== 'safeguard') },
+    { id: 'weakened', title: 'Weakened safeguards', own: released.filter(({ kind }) => kind === 'safeguard') },
+  ].flatMap((part) => {
+    const counts = releasedCounts(part.own)
+    return counts === '' ? [] : [{ ...part, counts }]
+  })
+
 export interface ReleasedGroup {
   /** `disabled (live: true)` */
   readonly what: string
@@ -64,11 +76,17 @@ export const releasedGroups = (released: readonly Released[], names: Names): rea
 
 const OF_ONE_PROJECT: Names = { isFleet: false, project: (id) => id, compute: (one) => computeOnBranch(one) }
 
-/** One line for each compute, and for each attribute and safeguard with all computes that lose it, of one project. */
-export const releasedLines = (released: readonly Released[]): readonly string[] => [
-  ...releasedComputes(released).map((one) => `${computeOnBranch(one)} (${one.compute.id ?? ''})`),
-  ...releasedGroups(released, OF_ONE_PROJECT).map(({ what, where, result }) => `${what} on ${where}: ${result}`),
-]
+/**
+ * One line for each compute, and for each attribute and safeguard with all computes that lose it, of one project:
+ * `Weakened safeguards: protect on main: no longer protected`.
+ */
+export const releasedLines = (released: readonly Released[]): readonly string[] =>
+  releasedParts(released).flatMap(({ title, own }) =>
+    [
+      ...releasedComputes(own).map((one) => `${computeOnBranch(one)} (${one.compute.id ?? ''})`),
+      ...releasedGroups(own, OF_ONE_PROJECT).map(({ what, where, result }) => `${what} on ${where}: ${result}`),
+    ].map((line) => `${title}: ${line}`),
+  )
 
 const wordsOf = (one: ReleasedAttribute | ReleasedSafeguard): Pick<ReleasedGroup, 'what' | 'result'> => {
   if (one.kind === 'attribute') {
