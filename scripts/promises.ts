@@ -38,7 +38,7 @@ export const promisesPage = (): string => {
     '',
     '# Promises',
     '',
-    'What Espalier promises, also when something fails or someone attacks it, and the tests that keep each promise. In a test file, search for `promise: ID`.',
+    'What Espalier promises, even when something fails or someone attacks it, and the tests that check each promise. To find a test, search its file for `promise: ID`.',
     ...Object.entries(SECTIONS).flatMap(([title, promises]) => ['', `## ${title}`, '', ...table(promises, tests)]),
     '',
   ].join('\n')

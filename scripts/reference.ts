@@ -66,7 +66,7 @@ const commandSection = (entry: Entry, line: string, command: Description): reado
     ...(isLeaf(entry)
       ? [
           Object.hasOwn(command.flags, 'api-key-file')
-            ? 'It also accepts the [flags for connections and the common flags](README.md#common-flags).'
+            ? 'It also accepts the [connection flags and common flags](README.md#common-flags).'
             : 'It also accepts the [common flags](README.md#common-flags).',
           '',
         ]
@@ -99,7 +99,7 @@ const commandIndex = (): string =>
   pageOf(
     'src/cli/commands',
     'Commands',
-    'Each command shows its flags and examples with `--help`. [What commands do](../commands.md) describes behaviour that needs more than a line.',
+    'Each command shows its flags and examples with `--help`. For details, see [What commands do](../commands.md).',
     '',
     table(
       ['command', 'purpose'],
@@ -123,7 +123,7 @@ const commandIndex = (): string =>
       Object.entries(EXIT).map(([name, number]) => [code(String(number)), EXIT_WORDS[name as keyof typeof EXIT]]),
     ),
     '',
-    'The page of each command lists what its codes mean there. [Exit codes and environment](../exit-codes.md) has the details.',
+    "Each command's page lists what the codes mean for that command. For details, see [Exit codes and environment](../exit-codes.md).",
   )
 
 /** The pages of all commands, by path. */
@@ -142,7 +142,7 @@ export const actionPage = (): string => {
   return pageOf(
     'action.yml and src/action/failure.ts',
     'Inputs and outputs of the Action',
-    '[The Action](action.md) describes how they work together.',
+    'For how they work together, see [The Action](action.md).',
     '',
     '## Inputs',
     '',
@@ -178,7 +178,7 @@ export const manifestKeysPage = (): string => {
   return pageOf(
     'the schema of manifests',
     'Keys of a manifest',
-    '[The manifest](manifest.md) describes how the keys work together. An attribute that you leave out is not managed.',
+    'For how the keys work together, see [The manifest](manifest.md). Espalier does not manage attributes that you leave out.',
     '',
     '## Document',
     '',
@@ -190,7 +190,7 @@ export const manifestKeysPage = (): string => {
     '',
     '## Rule',
     '',
-    'A rule has the keys of a branch, and some more that select the branches that it applies to.',
+    'A rule has the same keys as a branch, and others that select the branches it applies to.',
     '',
     rule,
     '',
@@ -208,7 +208,7 @@ const CHECKED: Readonly<Record<PolicyRuleRow['of'], string>> = {
   compute: 'each compute',
   branch: 'each branch',
   project: 'each project',
-  usage: 'each branch with `branches`, otherwise each project',
+  usage: 'each branch or project',
   plan: 'the whole plan',
 }
 
@@ -216,7 +216,7 @@ export const policyRulesPage = (): string =>
   pageOf(
     'src/model/policy-rules.ts',
     'Rules of policies',
-    '[Policies](policies.md) describes how rules are checked.',
+    'For how rules are checked, see [Policies](policies.md).',
     '',
     table(
       ['rule', 'example', 'checked for', 'meaning'],
@@ -259,17 +259,17 @@ export const jsonPage = (): string => {
   return pageOf(
     'the schemas of plans, plan files and events',
     'JSON formats',
-    'The schemas are in the package: `espalier/schemas/plan.schema.json`, `plan-file.schema.json` and `event.schema.json`. [JavaScript API](javascript.md#compatibility) says what stays compatible. Scale-to-zero times are in seconds; 0 means the default of the project, and −1 `never`.',
+    "The npm package contains the schemas: `espalier/schemas/plan.schema.json`, `plan-file.schema.json` and `event.schema.json`. For what stays compatible, see [JavaScript API](javascript.md#compatibility). Scale-to-zero times are in seconds; 0 means the project's default, and −1 `never`.",
     '',
     '## A plan',
     '',
-    '`plan --format json` prints a plan. Saved plans and the event `plan` contain it.',
+    '`plan --format json` prints this object. Saved plans and `plan` events contain it.',
     '',
     keyTable(planSchema(), 2),
     '',
     '## A saved plan',
     '',
-    '`plan --out FILE` writes it, and `apply FILE.json` reads it.',
+    '`plan --out FILE.json` writes this file, and `apply FILE.json` reads it.',
     '',
     keyTable(planFileSchema(), 1),
     '',
@@ -309,7 +309,7 @@ export const faultsPage = (): string => {
   return pageOf(
     'src/sandbox/faults.ts',
     'Faults of the sandbox',
-    '[The sandbox](sandbox.md#faults) shows how to inject them. A request is matched by `method` and `path`, an operation by `action`, `endpoint_id` and `branch_id`; what is missing matches anything. If several faults match, the first applies.',
+    'To inject faults, see [The sandbox](sandbox.md#faults). A fault matches requests by `method` and `path`, or operations by `action`, `endpoint_id` and `branch_id`. A key that you leave out matches anything. If several faults match, the first applies.',
     '',
     table(['on', 'kind of effect', 'with', 'what happens'], rows as string[][]),
     '',
@@ -359,7 +359,7 @@ export const metricsPage = async (): Promise<string> => {
   return pageOf(
     'src/agent/tell/metrics.ts',
     'Metrics of the agent',
-    'The agent serves them at `/metrics`, for Prometheus. A project has at most ten series, and no metric has a label for individual computes. Projects that have been removed and values that are unknown have no series.',
+    'The agent serves these metrics at `/metrics`, for Prometheus. A project has at most ten series, and no label identifies a single compute. Removed projects and unknown values have no series.',
     '',
     table(['metric', 'type', 'labels', 'meaning'], rows),
   )
@@ -384,7 +384,7 @@ export const routesPage = (): string => {
   return `${pageOf(
     'schemas/control-api.openapi.yaml',
     'Routes of the sandbox',
-    'All routes are under `/api/v2`. The sandbox serves the whole description at `/openapi.json`, for which no key is needed. [The control API in the sandbox](control-api.md) describes their behaviour.',
+    'All routes are under `/api/v2`. The sandbox serves the complete OpenAPI document at `/openapi.json`, without a key. For the behaviour of the routes, see [The control API in the sandbox](control-api.md).',
     '',
     ...tags.flatMap(({ name }) => [
       `## ${name[0]?.toUpperCase()}${name.slice(1)}`,

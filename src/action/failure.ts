@@ -19,7 +19,7 @@ export const FAILURE_REASONS = {
   'policy-denied': 'a policy, or `max-restarts`, denies something in the plan',
   'plan-stale':
     'the project or the manifests changed after the plan was saved, so nothing was applied; or the project changed during the run, so a step became `stale`',
-  'not-approved': 'the plan contains changes without an approval, so nothing was applied in their projects',
+  'not-approved': 'the plan contains unapproved changes, so nothing was applied in their projects',
   'apply-failed': 'no step succeeded',
   'partially-applied': 'only some steps succeeded, or a project was left out',
   'operation-timeout': 'an operation took too long',

@@ -34,19 +34,19 @@ const event = <Type extends string, Fields extends z.ZodRawShape>(type: Type, wh
   z.strictObject({ time, type: z.literal(type), ...fields }).describe(when)
 
 const eventShape = z.discriminatedUnion('type', [
-  event('version', 'First: the versions of the program and of the format.', {
+  event('version', 'First event: the versions of Espalier and of the event format.', {
     espalier: z.string(),
     format: z.string(),
   }),
-  event('plan', 'Second: the plan.', { plan: planShape }),
-  event('policy-overridden', 'Before any step, for each policy that `--override` applies to.', {
+  event('plan', 'Second event: the plan.', { plan: planShape }),
+  event('policy-overridden', 'Before the first step, once for each overridden policy.', {
     policy: z.string(),
     project: z.string().exactOptional(),
     reason: z.string(),
     by: z.string(),
     violations: z.array(z.string()),
   }),
-  event('window-overridden', 'With `--now`, the request of a step is about to be sent outside its window.', {
+  event('window-overridden', 'With `--now`, a step is about to send its request outside its restart window.', {
     step: z.string(),
     windows: z.array(window),
   }),
@@ -64,13 +64,13 @@ const eventShape = z.discriminatedUnion('type', [
     delayMs: z.number(),
   }),
   event('operation', 'The status or the failure count of an operation has changed.', { step: z.string(), operation }),
-  event('unpredicted', 'A step interrupted users, although the prediction was that it interrupts no one.', {
+  event('unpredicted', 'A step interrupted users, although it was predicted to interrupt no one.', {
     step: z.string(),
     observation,
   }),
   event('step-end', 'A step has ended.', { outcome: stepOutcome }),
   event('interrupt', 'A signal was received.', { message: z.string() }),
-  event('outcome', 'Last: the outcome of every step, whether the projects have converged, and notes.', {
+  event('outcome', 'Last event: the outcome of every step, whether the projects now match the manifests, and notes.', {
     outcome: z.strictObject({
       steps: z.array(stepOutcome),
       interrupted: z.boolean(),

@@ -15,7 +15,7 @@ export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'done, or nothing to do',
   error: 'wrong input, wrong usage, or an error before anything was changed',
   changes: 'plan --detailed-exitcode found changes, drift found drift, or fmt --check found an unformatted file',
-  partial: 'only a part of the plan was applied',
+  partial: 'only part of the plan was applied',
   stale: 'the saved plan is stale or was edited',
   scheduled: 'done, except for steps that wait for their restart window',
   interrupted: 'interrupted',

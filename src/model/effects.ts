@@ -82,7 +82,7 @@ const NOTHING_LOST = (): boolean => false
 const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   'default-branch': row<boolean>({
     paths: ['disabled'],
-    rule: 'A project has a default branch, which has a primary (API reference).',
+    rule: 'Every project has a default branch with a primary (API reference).',
     when: 'now',
     of: ({ isDefaultPrimary, change: { kind }, before, after }): Pair<boolean> => {
       const stays = (kind === 'update' || kind === 'create') && (after?.disabled !== true || before?.disabled === true)
@@ -98,7 +98,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   }),
   disabled: row<boolean>({
     paths: ['disabled'],
-    rule: "No connection and no console can start a disabled compute (the service's public OpenAPI).",
+    rule: "A disabled compute cannot be started by a connection or from the console (the service's public OpenAPI).",
     when: 'later',
     of: ofSettings(({ disabled }) => disabled),
     phrase: (_before, after) => (after ? 'later: no connection can start it' : 'connections can start it again'),
@@ -107,7 +107,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   }),
   sleep: row<number | false>({
     paths: ['scaleToZero', 'size'],
-    rule: 'A compute of up to 16 CU is suspended after a time without activity, unless it never scales to zero. The next connection starts it (API reference).',
+    rule: 'A compute of up to 16 CU is suspended after a period of inactivity, unless `scaleToZero` is `never`. The next connection starts it (API reference).',
     when: 'later',
     // `false`: always active.
     of: ofSettings((settings): number | false | undefined => (neverSleeps(settings) ? false : sleepSeconds(settings))),
@@ -125,7 +125,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   }),
   'max-connections': row<Connections>({
     paths: ['size'],
-    rule: 'max_connections follows from the size table, at the smaller of the maximum and 8 times the minimum (API reference, and "Postgres compatibility" in the docs of the service). Above 38 CU, it is at least 4,000.',
+    rule: 'The size table gives max_connections for the maximum size or 8 times the minimum, whichever is smaller (API reference, and "Postgres compatibility" in the service docs). Above 38 CU, it is at least 4,000.',
     when: 'now',
     of: ofSize((size): Connections => (hasUnlistedConnections(size) ? '4000+' : maxConnections(size))),
     phrase: (before, after) => `max_connections ${connectionsWords(before)} → ${connectionsWords(after)}`,
@@ -138,7 +138,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   }),
   cache: row<Size>({
     paths: ['size'],
-    rule: 'The local file cache is at most 75% of RAM, and a range is cached by at least its minimum (API reference).',
+    rule: 'The local file cache uses at most 75% of RAM. With autoscaling, it never shrinks below the cache of the minimum size (API reference).',
     when: 'now',
     of: ofSize(({ min, max }): Size => ({ min: cacheGb(min), max: cacheGb(max) })),
     phrase: (before, after) => {
@@ -202,7 +202,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   }),
   'next-restart': row<readonly string[]>({
     paths: ['postgres.settings'],
-    rule: 'Postgres reads some settings only when it starts (its documentation, "Setting Parameters").',
+    rule: 'Postgres reads some settings only when it starts (Postgres documentation, "Setting Parameters").',
     when: 'later',
     of: ({ change: { impact, attributes } }): Pair<readonly string[]> => {
       if (impact !== 'may-restart') return [[], []]

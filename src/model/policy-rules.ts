@@ -115,7 +115,7 @@ const increaseOf = (changes: readonly CostedChange[]): CostTotal =>
 /** The rules in the order in which the schema lists them. */
 export const POLICY_RULES = {
   maxSize: {
-    ...amount('at most', ' CU', 'The maximum size of a compute, in CU. For a range, its upper limit.', {
+    ...amount('at most', ' CU', 'The maximum size of a compute, in CU. For a range, the upper limit counts.', {
       ...POSITIVE,
       example: 0.25,
     }),
@@ -123,7 +123,7 @@ export const POLICY_RULES = {
     measure: sizeOf('max'),
   },
   minSize: {
-    ...amount('at least', ' CU', 'The minimum size of a compute, in CU. For a range, its lower limit.', {
+    ...amount('at least', ' CU', 'The minimum size of a compute, in CU. For a range, the lower limit counts.', {
       ...POSITIVE,
       example: 1,
     }),
@@ -134,7 +134,7 @@ export const POLICY_RULES = {
     ...amount(
       'at most',
       ' CU',
-      'The maximum total size of the computes of a project, in CU. For ranges, the upper limits count.',
+      "The maximum total size of a project's computes, in CU. For ranges, the upper limits count.",
       { ...POSITIVE, example: 24 },
     ),
     of: 'project',
@@ -149,7 +149,7 @@ export const POLICY_RULES = {
     },
   },
   maxReplicas: {
-    ...amount('at most', '', 'The maximum number of read replicas of a branch.', { ...COUNT, example: 2 }),
+    ...amount('at most', '', 'The maximum number of read replicas on a branch.', { ...COUNT, example: 2 }),
     of: 'branch',
     measure: ({ name, computes }, { isComplete }) => {
       const count = computes.filter(({ type }) => type === 'read_only').length
@@ -160,7 +160,7 @@ export const POLICY_RULES = {
   scaleToZero: {
     ...toggle(
       oneOf(['required', 'forbidden'], {
-        description: 'Whether computes must or must not scale to zero.',
+        description: '`required`: computes must scale to zero. `forbidden`: they must not.',
         examples: ['forbidden'],
       }),
     ),
@@ -171,7 +171,7 @@ export const POLICY_RULES = {
   maxScaleToZero: {
     schema: text({
       pattern: DURATION_PATTERN,
-      description: 'Computes must scale to zero within this time.',
+      description: 'Computes must scale to zero after at most this much idle time.',
       examples: ['10m'],
       $comment: 'E_POLICY_DURATION',
     }),
@@ -204,7 +204,7 @@ export const POLICY_RULES = {
     ...amount(
       'at most',
       ' a month',
-      'The maximum expected CU-hours per month: per branch with `branches`, otherwise per project.',
+      'The maximum expected CU-hours per month: per branch if the policy has `branches`, otherwise per project.',
       { ...POSITIVE, example: 600 },
     ),
     of: 'usage',
@@ -255,7 +255,7 @@ export const POLICY_RULES = {
     ...amount(
       'at most',
       ' a month',
-      'The maximum number of CU-hours per month that a plan adds: expected or, without history, at most.',
+      'The maximum expected increase in CU-hours per month. Without usage history, the highest possible increase counts.',
       { ...NOT_NEGATIVE, example: 1000 },
     ),
     of: 'plan',

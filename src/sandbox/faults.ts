@@ -90,7 +90,7 @@ const milliseconds = z.number().min(0).max(86_400_000)
 const requestEffect = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.literal('latency'), ms: milliseconds, jitterMs: milliseconds.default(0) })
-    .describe('delays the response by this many milliseconds of the clock of the sandbox'),
+    .describe('delays the response by `ms` milliseconds of sandbox time, plus up to `jitterMs`'),
   z
     .strictObject({ kind: z.enum(['reset-before', 'reset-after']) })
     .describe('closes the connection before or after the request takes effect'),
@@ -121,30 +121,39 @@ const requestEffect = z.discriminatedUnion('kind', [
     .describe('another client creates a compute just before the request takes effect'),
   z
     .strictObject({ kind: z.literal('rival-update'), endpoint_id: z.string().optional(), endpoint: changedEndpoint })
-    .describe('another client changes a compute (default: that of the request) just before the request takes effect'),
+    .describe(
+      'another client changes a compute (default: the one in the request) just before the request takes effect',
+    ),
   z
     .strictObject({ kind: z.literal('rival-delete'), endpoint_id: z.string().optional() })
-    .describe('the same, but the other client deletes the compute'),
+    .describe('like `rival-update`, but the other client deletes the compute'),
 ])
 
 /** What happens to an operation. */
 const operationEffect = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.enum(['fail', 'error']), message: z.string().default('injected fault') })
-    .describe('`fail`: it fails, and is retried after 1 s and then 2 s. `error`: it fails for good'),
+    .describe('`fail`: the operation fails, and is retried after 1 s and then 2 s. `error`: it fails permanently'),
   z
     .strictObject({ kind: z.enum(['cancel', 'skip', 'hang']) })
-    .describe('it is cancelled or skipped, or never ends and keeps the project locked'),
-  z.strictObject({ kind: z.literal('slow'), ms: milliseconds }).describe('it takes this many milliseconds longer'),
+    .describe('the operation is cancelled or skipped, or it never ends and keeps the project locked'),
+  z
+    .strictObject({ kind: z.literal('slow'), ms: milliseconds })
+    .describe('the operation takes `ms` milliseconds longer'),
   z
     .strictObject({ kind: z.enum(['restart', 'live']) })
-    .describe('an `apply_config` restarts the compute, or does not restart it, against the rules'),
+    .describe('an `apply_config` operation restarts the compute, or does not, regardless of the usual rules'),
 ])
 
 const how = {
-  times: z.int().min(0).default(1).describe('how often the fault occurs; 0: without limit'),
+  times: z.int().min(0).default(1).describe('how often the fault occurs; 0 means without limit'),
   after: z.int().min(0).default(0).describe('how many matching requests or operations are skipped first'),
-  chance: z.number().gt(0).max(1).default(1).describe('the probability for each match after that; 0.02: one in fifty'),
+  chance: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(1)
+    .describe('the probability of the fault at each later match; 0.02 means one in fifty'),
 }
 
 export const faultShape = z.union(

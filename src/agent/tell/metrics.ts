@@ -23,23 +23,23 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
     new Counter({ name, help, labelNames, registers })
 
-  const results = counter('espalier_reconcile_total', 'Number of completed rounds, by result.', ['result'])
+  const results = counter('espalier_reconcile_total', 'Number of completed reconcile rounds, by result.', ['result'])
   for (const result of ['unchanged', 'changed', 'failed']) results.inc({ result }, 0)
   const durations = new Histogram({
     name: 'espalier_reconcile_duration_seconds',
-    help: 'Duration of rounds.',
+    help: 'Duration of reconcile rounds.',
     buckets: [0.1, 0.3, 1, 3, 10, 30, 60, 300, 1_800],
     registers,
   })
   const delays = new Histogram({
     name: 'espalier_reconcile_delay_seconds',
-    help: 'How long after it was due a round started.',
+    help: 'Delay between the time when a reconcile round was due and its start.',
     buckets: [0.1, 1, 5, 15, 30, 60, 300, 1_800],
     registers,
   })
   const interruptions = counter(
     'espalier_interruptions_total',
-    'Number of steps that interrupted users or were predicted to, by the predicted impact and by what was observed.',
+    'Number of steps that interrupted users or were predicted to, by predicted impact and observed effect.',
     ['predicted', 'observed'],
   )
   for (const observed of ['restarted', 'suspended'] as const) interruptions.inc({ predicted: 'none', observed }, 0)
@@ -52,10 +52,13 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
     delays.observe(Math.max(0, delayMs) / 1_000)
   })
 
-  const states = gauge('espalier_project_state', 'The state of each project: always 1.', ['project', 'state'])
+  const states = gauge('espalier_project_state', 'Always 1. The label `state` contains the state of the project.', [
+    'project',
+    'state',
+  ])
   const computes = gauge(
     'espalier_differing_computes',
-    'Number of computes that differ from their manifest, by which of the two changed last.',
+    'Number of computes that differ from their manifests, by which of the two changed last.',
     ['project', 'origin'],
   )
   const scheduled = gauge('espalier_scheduled_steps', 'Number of steps that are waiting for a restart window.', [
@@ -67,20 +70,24 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   ])
   const fresh = gauge(
     'espalier_project_fresh',
-    'Whether the project was read less than two intervals ago, and no round has failed to read it since.',
+    '1 if the project was read less than two intervals ago and no read has failed since, otherwise 0.',
     ['project'],
   )
   const unprovided = gauge(
     'espalier_branches_without_primary',
-    'Number of branches that an unfinished sequence of steps has left without their primary.',
+    'Number of database branches without a primary because steps that replace it have not finished.',
     ['project'],
   )
-  const opens = gauge('espalier_window_opens_timestamp_seconds', 'When the next window for scheduled steps opens.', [
-    'project',
-  ])
-  const missed = counter('espalier_windows_missed_total', 'Restart windows that closed before their steps were done.', [
-    'project',
-  ])
+  const opens = gauge(
+    'espalier_window_opens_timestamp_seconds',
+    'When the next restart window for scheduled steps opens.',
+    ['project'],
+  )
+  const missed = counter(
+    'espalier_windows_missed_total',
+    'Number of restart windows that closed before their scheduled steps were done.',
+    ['project'],
+  )
   const intervals = gauge(
     'espalier_interval_seconds',
     'The refresh interval in use, which is longer than --interval if the rate limit requires it.',

@@ -51,18 +51,18 @@ const DESCRIPTION = {
   positionals: {
     paths: {
       ...PATHS.paths,
-      describe: 'Files, directories or globs (default: espalier.yaml, else espalier/)',
+      describe: 'Manifests: files, directories or globs (default: espalier.yaml or espalier/)',
     },
   },
   flags: {
     repo: text('Manifests:', 'URL or path of the git repository that contains the manifests', {
       value: 'URL',
     }),
-    ref: text('Manifests:', 'Branch or tag of the repository to follow', {
+    ref: text('Manifests:', 'Git branch or tag to follow', {
       value: 'NAME',
       default: 'main',
     }),
-    'git-interval': duration('Manifests:', 'How often to fetch the repository or read the manifests', {
+    'git-interval': duration('Manifests:', 'How often to fetch the repository or read local manifests', {
       default: '30s',
     }),
     'on-git': text('Decisions:', 'What to do when a commit changes a manifest', {
@@ -73,31 +73,31 @@ const DESCRIPTION = {
       choices: ['report', 'revert'],
       default: 'report',
     }),
-    allow: text('Decisions:', 'Impacts to allow: disconnect, move, replace, delete; none disallows restarts too', {
+    allow: text('Decisions:', 'Impacts to allow: disconnect, move, replace, delete; none forbids even restarts', {
       value: 'LIST',
       array: true,
     }),
-    'max-restarts': number('Decisions:', 'Limit the total number of restarts in all projects in any 24 hours'),
+    'max-restarts': number('Decisions:', 'Maximum number of restarts in all projects together in any 24 hours'),
     // There is no `--override`, because an override is for a single run and states a reason for it.
     policy: { ...REVIEW_FLAGS.policy, group: 'Decisions:' },
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
     once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
-    timeout: { ...TIMEOUT_FLAG.timeout, group: 'Agent:' },
-    'stop-timeout': duration('Agent:', "How long to keep trying to restore a branch's primary after SIGTERM", {
+    timeout: { ...TIMEOUT_FLAG.timeout, group: 'Agent:', describe: 'How long to wait for each step to finish' },
+    'stop-timeout': duration('Agent:', 'After SIGTERM, how long to keep trying to restore missing primaries', {
       default: '10m',
     }),
     keys: text('Agent:', 'YAML file that lists several API keys, each with its projects', { value: 'FILE' }),
-    listen: text('Serving:', 'Address on which to serve the page and the API', {
+    listen: text('Serving:', 'Address of the web page and the API', {
       value: 'ADDRESS',
       default: '127.0.0.1:7790',
     }),
     'listen-public': text('Serving:', 'Address that serves only health checks, metrics and the git webhook', {
       value: 'ADDRESS',
     }),
-    'webhook-secret-file': text('Serving:', 'File that contains the secret for POST /hooks/git', { value: 'FILE' }),
+    'webhook-secret-file': text('Serving:', 'File that contains the secret of the git webhook', { value: 'FILE' }),
     notify: text('Serving:', 'URL that receives state changes as CloudEvents', { value: 'URL' }),
-    'notify-secret-file': text('Serving:', 'File that contains the Standard Webhooks secret for notifications', {
+    'notify-secret-file': text('Serving:', 'File with the Standard Webhooks secret that signs notifications', {
       value: 'FILE',
     }),
     ...CONNECTION_FLAGS,
@@ -111,7 +111,7 @@ const DESCRIPTION = {
   notes: `After SIGTERM or Ctrl-C, running steps complete, and every branch's primary is restored. A second signal stops the agent immediately.
 
 ${STATE_CODES}
-  Without --once, 0 if the agent was stopped, 3 if a branch has no primary, and 1 if it cannot start or continue.`,
+  Without --once: 0 if the agent was stopped, 3 if it left a branch without a primary, 1 if it cannot start or continue.`,
 } as const satisfies Description
 
 type AgentRunFlags = ValuesOf<typeof DESCRIPTION>

@@ -30,8 +30,8 @@ const STATUS = {
     format: formatFlag('Output format; json is the response of GET /api/v1/projects', ['terminal', 'json']),
   },
   examples: [
-    ['$0 agent status', 'All projects'],
-    ['$0 agent status quiet-river-12345678', 'Every difference of one project, and how to resolve it'],
+    ['$0 agent status', 'Show the state of all projects'],
+    ['$0 agent status quiet-river-12345678', 'Show every difference of one project, and how to resolve it'],
   ],
   notes: STATE_CODES,
 } as const satisfies Description
@@ -39,7 +39,7 @@ const STATUS = {
 const HISTORY = {
   positionals: PROJECTS,
   flags: DATA_FLAG,
-  examples: [['$0 agent history quiet-river-12345678', 'What the agent changed in one project']],
+  examples: [['$0 agent history quiet-river-12345678', 'Show what the agent changed in one project']],
   notes: `Reads the journals in the data folder, so the agent need not be running.
 
 Exit codes:
@@ -51,17 +51,15 @@ const RECONCILE = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    timeout: duration('', 'How long to wait for the projects', { default: '15m' }),
-    accept: text(
-      '',
-      'Continue after a force push, or beyond --max-restarts, if the followed branch is at this commit',
-      { value: 'COMMIT' },
-    ),
+    timeout: duration('', 'How long to wait for all projects', { default: '15m' }),
+    accept: text('', 'Accept a force push, or restarts beyond --max-restarts, if the git branch is still at COMMIT', {
+      value: 'COMMIT',
+    }),
   },
   examples: [['$0 agent reconcile quiet-river-12345678', 'Read one project immediately, and show its state']],
-  notes: `Restart windows, required consents and suspensions still apply.
+  notes: `Restart windows, --allow and suspensions still apply.
 
-The command waits until the projects have been read, or could not be, and their steps have ended. If a project takes longer than --timeout, the exit code is 3.
+The command waits until each project has been read (or could not be read) and its steps have ended. If a project takes longer than --timeout, the exit code is 3.
 
 ${STATE_CODES}`,
 } as const satisfies Description
@@ -70,7 +68,7 @@ const ADOPT = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    commit: text('', 'Adopt the differences shown, if the followed branch is still at this commit', {
+    commit: text('', 'Let the agent apply the listed differences, if the git branch is still at COMMIT', {
       value: 'COMMIT',
     }),
   },
@@ -78,11 +76,11 @@ const ADOPT = {
     ['$0 agent adopt quiet-river-12345678', 'List the differences, starting with those that cause restarts'],
     ['$0 agent adopt quiet-river-12345678 --commit 0123456789ab', 'Let the agent apply them'],
   ],
-  notes: `Restart windows, required consents and suspensions still apply. A value that changes after it was shown counts as drift.
+  notes: `Restart windows, --allow and suspensions still apply. If a live value changes after it was shown, the difference counts as drift.
 
 Exit codes:
   0   adopted, or there is nothing to adopt
-  1   wrong usage, or the commit or the differences have changed meanwhile
+  1   wrong usage, or the commit or the differences have changed since they were shown
   2   shown, but not adopted`,
 } as const satisfies Description
 
@@ -91,9 +89,9 @@ const SUSPEND = {
   flags: {
     ...CHOICE_FLAGS,
     for: text('', 'How long to suspend the projects, at most 30d', { value: 'TIME', demandOption: true }),
-    reason: text('', 'Why you suspend the projects; agent status shows it', { value: 'TEXT', demandOption: true }),
+    reason: text('', 'Why the projects are suspended; shown by agent status', { value: 'TEXT', demandOption: true }),
   },
-  examples: [['$0 agent suspend --all --for 2h --reason "load test"', 'All projects']],
+  examples: [['$0 agent suspend --all --for 2h --reason "load test"', 'Suspend all projects']],
   notes: `Exit codes:
   0   suspended
   1   wrong usage, or the agent cannot be reached`,
@@ -102,7 +100,7 @@ const SUSPEND = {
 const RESUME = {
   positionals: PROJECTS,
   flags: CHOICE_FLAGS,
-  examples: [['$0 agent resume --all', 'All projects']],
+  examples: [['$0 agent resume --all', 'Resume all projects']],
   notes: `Exit codes:
   0   resumed
   1   wrong usage, or the agent cannot be reached`,

@@ -46,22 +46,22 @@ const DESCRIPTION = {
   positionals: {
     paths: {
       ...PATHS.paths,
-      describe: `${PATHS.paths.describe}; or a saved plan, FILE.json, optionally followed by manifests`,
+      describe: `${PATHS.paths.describe}. Or a saved plan (FILE.json), optionally followed by its manifests`,
     },
   },
   flags: {
     ...PLANNING_FLAGS,
     base: text('Manifests:', 'With --introduced, the git ref to compare the manifests with', { value: 'REF' }),
     'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
-    allow: text('Consent:', 'Impacts to allow: disconnect, move, replace, delete; none disallows restarts too', {
+    allow: text('Consent:', 'Impacts to allow: disconnect, move, replace, delete; none forbids even restarts', {
       value: 'LIST',
       array: true,
     }),
-    now: toggle('Consent:', 'Also run disruptive steps while their restart windows are closed'),
-    'max-restarts': number('Consent:', 'Do not apply the plan if more than this many computes may restart'),
-    'max-failures': number('Consent:', 'Do not start new steps after more than this many have failed'),
+    now: toggle('Consent:', 'Run disruptive steps even while their restart windows are closed'),
+    'max-restarts': number('Consent:', 'Do not apply the plan if more than N computes may restart'),
+    'max-failures': number('Consent:', 'Start no new steps after more than N steps have failed'),
     ...TIMEOUT_FLAG,
-    journal: text('Output:', 'Append each event to FILE before Espalier acts on it', { value: 'FILE' }),
+    journal: text('Output:', 'Append each event to FILE before continuing', { value: 'FILE' }),
     html: { ...HTML_FLAG.html, describe: 'Also write an HTML page to FILE, even if the run fails or is interrupted' },
     format: formatFlag('Output format; json prints one event per line', ['terminal', 'json']),
     ...PLAN_VIEW_FLAGS,
@@ -81,7 +81,7 @@ second Ctrl-C stops immediately. To continue, run the command again. If CI is se
 Exit codes:
   0   done, or nothing to do
   ${EXIT_ERROR},
-      or everything is refused or denied
+      or every change is refused or denied
   3   incomplete: a step failed or was not allowed, or a project was left out
   4   the saved plan is stale or was edited, so nothing was changed
   5   done, except for steps that wait for their restart window

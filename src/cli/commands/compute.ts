@@ -28,7 +28,7 @@ import { print } from '../terminal/terminal.ts'
 const describe = (action: string) =>
   ({
     positionals: {
-      refs: { describe: 'Computes: an id, BRANCH for its primary, or BRANCH/REPLICA', array: true },
+      refs: { describe: 'Computes, each given as an id, BRANCH (for its primary) or BRANCH/REPLICA', array: true },
     },
     flags: {
       project: ONE_PROJECT,
@@ -37,16 +37,16 @@ const describe = (action: string) =>
       ...TIMEOUT_FLAG,
       ...CONNECTION_FLAGS,
     },
-    examples: [[`$0 compute ${action} staging`, 'Use the branch name to refer to the primary on staging']],
-    notes: `Shows the effect on connections, asks for confirmation, and waits for the operations to end.
+    examples: [[`$0 compute ${action} staging`, 'Refer to a primary by its database branch']],
+    notes: `Shows the effect on connections, asks for confirmation (not for start), and waits for the operations to end.
 
-The manifests in the current folder are respected in the same way as by apply: no flag overrides
-\`protect: true\`, and restart windows apply unless --now is given.
+The manifests in the current folder apply: no flag overrides \`protect: true\`, and restart windows
+apply unless you pass --now.
 
 Exit codes:
   0   done, or nothing to do
-  1   wrong input, declined, rejected because of a protection, or failed
-  4   a compute or its branch has changed in the meantime, so nothing was sent for it
+  1   wrong input, you declined, a compute is protected, or an operation failed
+  4   a compute or its branch has changed since it was read, so no request was sent
   5   nothing was changed, because a restart window is closed`,
   }) as const satisfies Description
 
@@ -60,7 +60,7 @@ type Target = NamedCompute & {
   readonly projectName: string
 }
 
-/** Shows the effect and asks for confirmation. Then changes one compute after another, and waits for each change. */
+/** Shows the effect and, except for a start, asks for confirmation. Then changes one compute after another, and waits for each change. */
 const computeCommand = (command: ComputeAction): Command =>
   commandOf(describe(command), async (flags, io) => {
     const find = await oneProject(flags.project, io)

@@ -13,7 +13,7 @@ import { print, styleOf } from '../terminal/terminal.ts'
 
 const DESCRIPTION = {
   positionals: {
-    paths: { ...PATHS.paths, describe: 'Files, directories or globs (default: espalier.yaml, else espalier/)' },
+    paths: { ...PATHS.paths, describe: 'Manifests: files, directories or globs (default: espalier.yaml or espalier/)' },
   },
   flags: {
     base: text('', 'Git ref at which the manifests matched the live projects', { value: 'REF', default: 'HEAD' }),
@@ -26,10 +26,10 @@ const DESCRIPTION = {
     ['$0 drift --base v1.4', 'Show changes made outside the manifests since a release'],
   ],
   notes: `Exit codes:
-  0   there is no drift: no live project changed
+  0   no live project changed
   ${EXIT_ERROR},
-      or a project cannot be planned, in which case the others are shown
-  2   there is drift: a live project changed; or a compute is unsettled`,
+      or a project cannot be planned (the others are shown)
+  2   a live project changed, or a failed operation left a compute unsettled`,
 } as const satisfies Description
 
 export const driftCommand = commandOf(DESCRIPTION, async (flags, io) => {

@@ -5,7 +5,7 @@ import { usageError } from '../setup/flags.ts'
 import { print, styleOf } from '../terminal/terminal.ts'
 
 const DESCRIPTION = {
-  positionals: { code: { describe: 'A code, such as E_SIZE, PRUNED or restart, or sizes', optional: true } },
+  positionals: { code: { describe: 'A code such as E_SIZE, PRUNED or restart; or the word sizes', optional: true } },
   flags: {},
   examples: [
     ['$0 explain E_SIZE', 'Show the rule, an example and a fix'],

@@ -33,7 +33,7 @@ import { print } from '../terminal/terminal.ts'
 const DESCRIPTION = {
   flags: {
     project: IMPORTED_PROJECTS,
-    branch: text('', 'Only branches whose name matches this glob; repeatable', { value: 'GLOB', array: true }),
+    branch: text('', 'Limit to database branches whose name matches GLOB; repeatable', { value: 'GLOB', array: true }),
     pin: toggle('', 'Pin every compute by its id'),
     out: text(
       '',
@@ -59,7 +59,7 @@ set to the live values. Everything else is kept, including declared computes tha
 
 Exit codes:
   0   written
-  1   wrong input, or a project could not be imported, in which case the others are written`,
+  1   wrong input, or a project could not be imported (the others are written)`,
 } as const satisfies Description
 
 type ImportFlags = ValuesOf<typeof DESCRIPTION>

@@ -9,7 +9,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'validate [paths..]',
-    summary: 'Check manifests and report every problem in every file, without network access or a key',
+    summary: 'Check manifests and report every problem in every file, without network access or an API key',
     load: async () => (await import('./validate.ts')).validateCommand,
   },
   {
@@ -29,18 +29,17 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'fmt [paths..]',
-    summary:
-      'Format manifests with canonical key order and values, keeping comments and layout; needs no network access',
+    summary: 'Format manifests: sort keys and normalize values, keeping comments and layout; needs no network access',
     load: async () => (await import('./fmt.ts')).fmtCommand,
   },
   {
     command: 'show <ref>',
-    summary: 'Print a saved plan, or manifests with their defaults merged, without network access or a key',
+    summary: 'Print a saved plan, or manifests with their defaults merged, without network access or an API key',
     load: async () => (await import('./show.ts')).showCommand,
   },
   {
     command: 'drift [paths..]',
-    summary: 'Show the differences between manifests and live projects, and which of the two changed',
+    summary: 'Show how live projects differ from their manifests, and which of the two changed',
     load: async () => (await import('./drift.ts')).driftCommand,
   },
   {
@@ -57,7 +56,7 @@ export const COMMANDS: readonly Entry[] = [
     command: 'operations',
     summary: 'List, inspect and wait for control-plane operations',
     examples: [['$0 operations list', 'List the newest fifty operations']],
-    notes: 'Statuses use the names of the console.',
+    notes: "Statuses are named as in the service's console.",
     subcommands: [
       {
         command: 'list',
@@ -116,7 +115,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'explain [code]',
-    summary: 'Explain a code or the compute sizes, or list all codes',
+    summary: 'Explain a code such as E_SIZE, or list all codes or the compute sizes',
     load: async () => (await import('./explain.ts')).explainCommand,
   },
   {
@@ -135,32 +134,32 @@ export const COMMANDS: readonly Entry[] = [
       },
       {
         command: 'status [projects..]',
-        summary: 'Show the state of each project. Name projects to see every difference',
+        summary: 'Show the state of each project, or every difference of named projects',
         load: async () => (await import('./agent.ts')).statusCommand,
       },
       {
         command: 'history [projects..]',
-        summary: "Show the agent's changes, with the time, commit and impact of each",
+        summary: 'Show what the agent has changed, with the time, commit and impact of each change',
         load: async () => (await import('./agent.ts')).historyCommand,
       },
       {
         command: 'reconcile [projects..]',
-        summary: 'Refresh projects now, retry rejected and failed changes, and show the state',
+        summary: 'Refresh projects now, retry rejected and failed changes, and show the result',
         load: async () => (await import('./agent.ts')).reconcileCommand,
       },
       {
         command: 'adopt [projects..]',
-        summary: 'List differences that the agent has never seen resolved, and let the agent apply them',
+        summary: 'List differences of computes that the agent has never seen in sync; with --commit, resolve them',
         load: async () => (await import('./agent.ts')).adoptCommand,
       },
       {
         command: 'suspend [projects..]',
-        summary: 'Stop applying changes to projects for a period; the agent still refreshes and reports them',
+        summary: 'Pause changes to projects for a period. The agent still reports differences',
         load: async () => (await import('./agent.ts')).suspendCommand,
       },
       {
         command: 'resume [projects..]',
-        summary: 'End a suspension, so that changes are applied again',
+        summary: 'End a suspension, so that the agent applies changes again',
         load: async () => (await import('./agent.ts')).resumeCommand,
       },
     ],

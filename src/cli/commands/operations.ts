@@ -33,13 +33,17 @@ const COMMON = {
 } as const
 
 const FILTER_FLAGS = {
-  branch: text('Filters:', 'Only operations on this branch, given by name or id', { value: 'GLOB' }),
-  compute: text('Filters:', 'Only operations on this compute, given by id', { value: 'ID' }),
-  action: text('Filters:', 'Only operations with this action, such as apply_config', { value: 'NAME' }),
-  status: text('Filters:', 'Only operations with this status, written as in the API (running) or the console (Error)', {
-    value: 'NAME',
-  }),
-  since: duration('Filters:', 'Only operations that started within this duration before now, such as 2h or 7d'),
+  branch: text('Filters:', 'List only operations on this database branch, given by name or id', { value: 'GLOB' }),
+  compute: text('Filters:', 'List only operations on the compute with this id', { value: 'ID' }),
+  action: text('Filters:', 'List only operations with this action, such as apply_config', { value: 'NAME' }),
+  status: text(
+    'Filters:',
+    'List only operations with this status, named as in the API (running) or the console (Error)',
+    {
+      value: 'NAME',
+    },
+  ),
+  since: duration('Filters:', 'List only operations that started in the last TIME, such as 2h or 7d'),
 } as const
 
 const EXIT_NOTES = `Exit codes:
@@ -70,7 +74,7 @@ const GET = {
 const WAIT = {
   positionals: { refs: { describe: 'Operation ids', array: true } },
   flags: {
-    timeout: duration('', 'How long to wait in total', { default: '10m' }),
+    timeout: duration('', 'How long to wait for all operations together', { default: '10m' }),
     ...COMMON,
   },
   examples: [['$0 operations wait ID --timeout 5m', 'Wait for at most five minutes']],

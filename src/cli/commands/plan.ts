@@ -48,16 +48,19 @@ const DESCRIPTION = {
   positionals: PATHS,
   flags: {
     format: formatFlag('Output format', ['terminal', 'json', 'markdown']),
-    out: text('Output:', 'Save the plan to FILE, to be applied with espalier apply FILE', { value: 'FILE' }),
+    out: text('Output:', 'Save the plan to FILE, so that espalier apply FILE can apply it', { value: 'FILE' }),
     ...HTML_FLAG,
-    live: text(
-      'Control API:',
-      'Plan against a snapshot file instead of the live projects, without network access or a key',
-      { value: 'FILE' },
-    ),
-    base: text('Output:', 'Separate changes introduced since this git ref from existing drift', { value: 'REF' }),
+    live: text('Control API:', 'Plan offline, against the snapshot in FILE instead of the live projects', {
+      value: 'FILE',
+    }),
+    base: text('Output:', 'Separate changes since git ref REF from existing drift', {
+      value: 'REF',
+    }),
     rehearse: toggle('Output:', 'Also apply the plan to a copy of the projects in a sandbox that injects faults'),
-    'detailed-exitcode': toggle('Output:', 'Exit with 2 if there are changes, or unsettled computes'),
+    'detailed-exitcode': toggle(
+      'Output:',
+      'Exit with 2 if there are changes, or a failed operation left a compute unsettled',
+    ),
     ...PLAN_VIEW_FLAGS,
     ...PLANNING_FLAGS,
     ...CONNECTION_FLAGS,
@@ -66,21 +69,20 @@ const DESCRIPTION = {
     ['$0 plan', 'Compare the manifests with the live projects'],
     ['$0 plan --out plan.json', 'Save the plan so that exactly this plan can be applied later'],
     ['$0 plan --detailed-exitcode', 'For scripts: exit with 0 if there are no changes, and with 2 if there are'],
-    ['$0 plan --live live.json', 'Plan offline, from a file that espalier snapshot wrote'],
+    ['$0 plan --live live.json', 'Plan from a snapshot, without network access or an API key'],
     ['$0 plan --base origin/main', 'Separate the changes of this git branch from existing drift'],
     ['$0 plan --base origin/main --introduced', 'Plan only the changes on this git branch'],
-    ["$0 plan --project 'shop*' --branch main", 'Plan only part of the fleet'],
+    ["$0 plan --project 'shop*' --branch main", 'Plan only some projects and branches'],
     ['$0 plan --rehearse', 'Also try the plan on a copy in a sandbox'],
-    ['$0 plan --format markdown', 'Print the plan as text for a pull request'],
+    ['$0 plan --format markdown', 'Print the plan as Markdown, for a pull request'],
     ['$0 plan --html plan.html', 'Also write a page to review in a browser'],
     ['$0 plan --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `Exit codes:
-  0   planned; with --detailed-exitcode, there is also nothing to do
+  0   planned; with --detailed-exitcode, only if there is nothing to do
   ${EXIT_ERROR},
-      or a policy denies a change, or a project cannot be planned, in which case the
-      other projects are shown
-  2   with --detailed-exitcode, there are changes, or computes are unsettled`,
+      or a policy denies a change, or a project cannot be planned (the others are shown)
+  2   with --detailed-exitcode: there are changes, or a compute is unsettled`,
 } as const satisfies Description
 
 type PlanFlags = ValuesOf<typeof DESCRIPTION>

@@ -15,13 +15,13 @@ const PORT = { max: 65_535 } as const
 
 const DESCRIPTION = {
   positionals: {
-    ref: { describe: 'A compute: its id, BRANCH for its primary, or BRANCH/REPLICA' },
+    ref: { describe: 'A compute, given as its id, BRANCH (for its primary) or BRANCH/REPLICA' },
   },
   flags: {
     psql: toggle('', 'Open psql'),
     pooled: toggle('', 'Connect through PgBouncer, in transaction mode'),
     port: number('', 'API port of the sandbox, needed if several sandboxes are running', PORT),
-    project: text('', 'Only projects whose id or name matches this glob; repeatable', { value: 'GLOB', array: true }),
+    project: text('', 'Limit to projects whose id or name matches GLOB; repeatable', { value: 'GLOB', array: true }),
   },
   examples: [
     ['$0 sandbox connect main', 'Print a connection string for the primary on main'],

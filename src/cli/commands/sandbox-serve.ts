@@ -11,7 +11,7 @@ const TIME_SCALE = { min: MIN_TIME_SCALE, isFractional: true } as const
 
 const DESCRIPTION = {
   flags: {
-    port: number('', 'Port on 127.0.0.1; 0 picks a free one (default: 7788, or a free one if that is taken)', PORT),
+    port: number('', 'Port on 127.0.0.1; 0 picks a free port (default: 7788, or a free port if 7788 is taken)', PORT),
     state: text('', 'Directory for persistent state (default: state is kept only in memory)', { value: 'DIR' }),
     seed: text('', 'File with the initial projects, branches and computes', { value: 'FILE' }),
     'time-scale': number('', 'How many times faster than real time the sandbox runs', TIME_SCALE),
@@ -19,7 +19,7 @@ const DESCRIPTION = {
     faults: text('', 'File that lists the faults to inject', { value: 'FILE' }),
     'rate-limits': toggle(
       '',
-      'Enforce the published rate limits by returning 429: bursts of 700 requests, then 700 per minute, and 40 per second per route',
+      'Enforce the published rate limits with status 429: bursts of 700 requests, then 700 per minute; 40 per second per route',
     ),
     computes: text('Computes:', 'Compute backend; auto uses postgres if it is installed, and simulated otherwise', {
       choices: ['auto', 'postgres', 'simulated'],
@@ -27,12 +27,12 @@ const DESCRIPTION = {
     }),
     'pg-bin': text(
       'Computes:',
-      'Folder that contains postgres and initdb (default: the newest installed version, else the npm package)',
+      'Folder that contains postgres and initdb (default: the newest installed version, or that of the npm package)',
       { value: 'DIR' },
     ),
     'pg-port': number(
       'Computes:',
-      'Port that all computes share; 0 picks a free one (default: 7799, or a free one if that is taken)',
+      'Port that all computes share; 0 picks a free port (default: 7799, or a free port if 7799 is taken)',
       PORT,
     ),
   },

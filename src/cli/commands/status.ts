@@ -57,11 +57,11 @@ const DESCRIPTION = {
     ['$0 status --watch', 'Refresh the list every 5 seconds'],
     ['$0 status -o wide', 'Show all columns, including hosts'],
   ],
-  notes: `SYNC compares each compute with the manifests:
+  notes: `The SYNC column compares each compute with the manifests:
   in sync     a manifest declares it, and it matches
   differs     a plan would change it
   unmanaged   no manifest declares it
-  unknown     its project cannot be planned, or a manifest has errors; both are shown below the table
+  unknown     its project cannot be planned, or a manifest has errors, which are shown below the table
 
 With --project, manifests are optional. A project that no manifest declares is listed without
 SYNC.

@@ -11,7 +11,7 @@ const DESCRIPTION = {
   positionals: PATHS,
   flags: {
     format: formatFlag('Output format; sarif is for code scanning', ['terminal', 'json', 'sarif']),
-    base: text('Review:', 'Report policy violations that already exist at this git ref only as warnings', {
+    base: text('Review:', 'Report policy violations that already exist at git ref REF as warnings', {
       value: 'REF',
     }),
     policy: REVIEW_FLAGS.policy,

@@ -79,17 +79,17 @@ export const formatFlag = <const Choices extends readonly [string, ...string[]]>
 /** The positionals of all commands that read manifests. */
 export const PATHS = {
   paths: {
-    describe: 'Files, directories, globs, or - for stdin (default: espalier.yaml, else espalier/)',
+    describe: 'Manifests: files, directories, globs, or - for stdin (default: espalier.yaml or espalier/)',
     array: true,
   },
 } as const
 
 export const SELECTION_FLAGS = {
-  project: text('Manifests:', 'Only projects whose id or name matches this glob; repeatable', {
+  project: text('Manifests:', 'Limit to projects whose id or name matches GLOB; repeatable', {
     value: 'GLOB',
     array: true,
   }),
-  branch: text('Manifests:', 'Only branches whose name or id matches this glob; repeatable', {
+  branch: text('Manifests:', 'Limit to database branches whose name or id matches GLOB; repeatable', {
     value: 'GLOB',
     array: true,
   }),
@@ -98,20 +98,24 @@ export const SELECTION_FLAGS = {
 /** For commands that work on one project. */
 export const ONE_PROJECT = text(
   '',
-  'Project whose id or name matches this glob; may be omitted if the manifests declare only one project',
+  'Project whose id or name matches GLOB; optional if the manifests declare only one project',
   { value: 'GLOB', array: true },
 )
 
 export const IMPORTED_PROJECTS = text(
   '',
-  'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
+  'Limit to projects whose id or name matches GLOB; repeatable (default: every project that the key can access)',
   { value: 'GLOB', array: true },
 )
 
-export const READ_PROJECTS = text('', 'Projects whose id or name matches this glob, declared or not; repeatable', {
-  value: 'GLOB',
-  array: true,
-})
+export const READ_PROJECTS = text(
+  '',
+  'Projects whose id or name matches GLOB, with or without a manifest; repeatable',
+  {
+    value: 'GLOB',
+    array: true,
+  },
+)
 
 export type SelectionFlags = FlagValues<typeof SELECTION_FLAGS> & { readonly wave?: string | undefined }
 
@@ -131,15 +135,15 @@ export const REVIEW_FLAGS = {
 export const PLANNING_FLAGS = {
   ...REVIEW_FLAGS,
   ...SELECTION_FLAGS,
-  wave: text('Manifests:', 'Only the projects in this wave', { value: 'NAME' }),
-  introduced: toggle('Manifests:', 'With --base, only changes introduced since REF, without drift'),
+  wave: text('Manifests:', 'Limit to the projects in rollout wave NAME', { value: 'NAME' }),
+  introduced: toggle('Manifests:', 'With --base, include only changes since REF, not drift'),
 } as const
 
 /** The smallest `--time-scale` of a sandbox. */
 export const MIN_TIME_SCALE = 0.001
 
 export const CONNECTION_FLAGS = {
-  'base-url': text(COMMON_GROUP, 'Root URL of the control API (default: ESPALIER_BASE_URL, else the public API)', {
+  'base-url': text(COMMON_GROUP, 'Root URL of the control API (default: ESPALIER_BASE_URL or the public API)', {
     value: 'URL',
   }),
   'api-key-file': text(COMMON_GROUP, 'Read the API key from this file instead of ESPALIER_API_KEY or NEON_API_KEY', {
@@ -149,13 +153,13 @@ export const CONNECTION_FLAGS = {
     type: 'string',
     group: COMMON_GROUP,
     describe:
-      'Use an embedded control plane instead of the service. --sandbox=SEED.yaml starts it from a seed file, and --sandbox=DIR keeps its state in DIR (default: .espalier/sandbox)',
+      'Use an embedded control plane instead of the service. --sandbox=SEED.yaml starts from a seed file, and --sandbox=DIR keeps state in DIR (default: .espalier/sandbox)',
   },
 } as const
 
 /** The flag of commands that send changes. */
 export const TIMEOUT_FLAG = {
-  timeout: duration('Control API:', 'How long to wait for each step to finish, or for a locked project', {
+  timeout: duration('Control API:', 'How long to wait for each step, or for a locked project to be unlocked', {
     default: '10m',
   }),
 } as const

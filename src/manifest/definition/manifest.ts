@@ -26,12 +26,12 @@ import { POLICY } from './policy.ts'
 const protect = flag({
   default: false,
   description:
-    'No compute on this branch can be deleted, moved or replaced, and none can be moved to it. No flag overrides this.',
+    'With `true`, no compute on this branch can be deleted, moved or replaced, and none can be moved there. No flag overrides this.',
   examples: [true],
 })
 const id = text({
   pattern: '^ep-[a-z0-9-]{1,57}$',
-  description: 'A pin: the id of an existing compute. If the compute is on another branch, it is moved to this one.',
+  description: 'The id of an existing compute (a pin). If the compute is on another branch, it is moved to this one.',
   examples: ['ep-cool-dawn-a1b2c3'],
   $comment: 'E_PIN',
 })
@@ -93,7 +93,7 @@ const rule = map(
   {
     match: glob({
       description:
-        'A glob for branch names. `*` matches within a segment, `**` across segments. `?`, `[a-z]` and `{a,b}` are supported.',
+        'A glob for branch names. `*` matches within a path segment, `**` across segments. `?`, `[a-z]` and `{a,b}` are supported.',
       examples: ['preview/*'],
     }),
     except: list(glob({}), {
@@ -137,7 +137,7 @@ const waves = list(
   ),
   {
     description:
-      'The order in which projects are applied. A wave starts after the previous one has finished. A project belongs to the first wave that matches it; projects that belong to no wave come last. Only one document or shared file can define waves.',
+      'The order in which groups of projects are applied. A wave starts after the previous one has finished. A project belongs to the first wave that matches it; projects that belong to no wave come last. Only one document or shared file can define waves.',
     examples: [[{ name: 'canary', projects: [EXAMPLE_PROJECT] }]],
   },
 )
@@ -195,7 +195,7 @@ const SHAREABLE = {
   }),
   parkOn: text({
     description:
-      'The name or id of a branch without a primary. If two primaries swap branches, one of them is parked there in the meantime.',
+      'The name or id of a branch without a primary. If two primaries swap branches, one of them waits there in the meantime.',
     examples: ['parking'],
   }),
   defaults: {

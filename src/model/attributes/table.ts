@@ -54,7 +54,7 @@ export const ATTRIBUTES = {
   }),
   passwordlessAccess: oneField('flag', 'passwordless_access', {
     path: 'passwordlessAccess',
-    schema: flag({ description: 'Passed on to the API. Its effect is not documented.', examples: [false] }),
+    schema: flag({ description: 'Passed on to the API, which does not document the effect.', examples: [false] }),
     rule: 'no effect is documented, so a change counts as a possible restart',
     impact: () => 'may-restart',
     isImported: () => false,
