@@ -97,7 +97,10 @@ test.each<{
   }
   for (const text of [detail, page]) expect(text).not.toMatch(/No changes|matches the manifests/)
   expect(events.filter(({ released }) => (released as unknown[]).length > 0)).toMatchObject([
-    { state: 'Synced', message: expect.stringMatching(/^nothing to apply; (no longer managed|weakened safeguards): \d/) },
+    {
+      state: 'Synced',
+      message: expect.stringMatching(/^nothing to apply; (no longer managed|weakened safeguards): \d/),
+    },
   ])
 })
 

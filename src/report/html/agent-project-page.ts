@@ -191,7 +191,8 @@ const releasedList = ({ released }: AgentPageProject): Markup => {
   const lines = releasedLines(released)
   return when(
     lines.length > 0,
-    () => markup`<ul>${lines.slice(0, MOST_LISTED).map((line) => markup`<li>${line}</li>`)}</ul>${andMore(lines.length, MOST_LISTED)}`,
+    () =>
+      markup`<ul>${lines.slice(0, MOST_LISTED).map((line) => markup`<li>${line}</li>`)}</ul>${andMore(lines.length, MOST_LISTED)}`,
   )
 }
 
