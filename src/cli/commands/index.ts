@@ -115,7 +115,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'explain [code]',
-    summary: 'Explain a code such as E_SIZE, or list all codes or the compute sizes',
+    summary: 'Explain a code such as E_SIZE, list all codes, or list the compute sizes',
     load: async () => (await import('./explain.ts')).explainCommand,
   },
   {
@@ -166,12 +166,12 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'sandbox',
-    summary: 'Serve the embedded control plane, or connect to its computes',
+    summary: 'Start a sandbox (an embedded control plane), or connect to one of its computes',
     examples: [
       ['$0 sandbox serve', 'Serve the control API on this machine'],
       ['$0 sandbox connect main --psql', 'Open psql on a compute of a running sandbox'],
     ],
-    notes: 'To run a sandbox inside another command, use plan --sandbox or apply --sandbox.',
+    notes: 'For a sandbox that lasts as long as one command, use plan --sandbox or apply --sandbox.',
     subcommands: [
       {
         command: 'serve',

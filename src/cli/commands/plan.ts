@@ -53,7 +53,7 @@ const DESCRIPTION = {
     live: text('Control API:', 'Plan offline, against the snapshot in FILE instead of the live projects', {
       value: 'FILE',
     }),
-    base: text('Output:', 'Separate changes since git ref REF from existing drift', {
+    base: text('Output:', 'Show changes since git ref REF separately from existing drift', {
       value: 'REF',
     }),
     rehearse: toggle('Output:', 'Also apply the plan to a copy of the projects in a sandbox that injects faults'),
