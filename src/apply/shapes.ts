@@ -211,7 +211,13 @@ const diagnostic = z.strictObject({
 const listOf = <Fields extends z.ZodRawShape>(fields: Fields) => z.array(z.strictObject(fields))
 
 export const count = z.int().nonnegative()
-const unmanaged = z.strictObject({ project: z.string(), branch, compute, size: size.exactOptional() })
+const unmanaged = z.strictObject({
+  project: z.string(),
+  branch,
+  compute,
+  size: size.exactOptional(),
+  disabled: z.literal(true).exactOptional(),
+})
 
 const selection = z.strictObject({
   projects: z.array(z.string()).exactOptional(),

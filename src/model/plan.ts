@@ -186,6 +186,7 @@ export interface UnmanagedCompute {
   readonly branch: BranchName
   readonly compute: PlannedCompute
   readonly size?: Size
+  readonly disabled?: true
 }
 
 /** How long all steps of a project will take, estimated from the durations of its past operations. */

@@ -168,7 +168,7 @@ export const unmanagedCompute = (
   project,
   branch: branchName(live.branchId),
   compute: livePlanned(live),
-  ...defined({ size: live.attributes.size }),
+  ...defined({ size: live.attributes.size, disabled: live.attributes.disabled === true ? (true as const) : undefined }),
 })
 
 /** In the order of `impacts`, without duplicates. */

@@ -10,7 +10,7 @@ import {
   snapshot,
 } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
-import { defined, EspalierError, mapConcurrently } from '../base/index.ts'
+import { defined, mapConcurrently } from '../base/index.ts'
 import {
   type BranchName,
   type Change,
@@ -21,14 +21,12 @@ import {
   type Origin,
   type Plan,
   type PlanResult,
-  sourceText,
-  startOfFile,
 } from '../model/index.ts'
 import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import { checkProject } from '../service/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
-import { NO_POLICIES, POLICY_FILES, type Policies, warnOnly } from './policies.ts'
+import { appliedPolicies, NO_POLICIES, requirePolicies } from './policies.ts'
 import { declaredFor, reviewPlan } from './review.ts'
 import { branchMatcher, planningOf, selectProjects } from './selection.ts'
 
@@ -97,22 +95,10 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   return reviewed({ ...planned, observed: whole, result }, base)
 }
 
-/** Limits on a day cannot be checked here. The head cannot have one, but its base may, and then the head removes it. */
-const withoutDaily = (all: Policies | undefined): Policies | undefined =>
-  all && { ...all, policies: all.policies.filter(({ per }) => per === undefined) }
-
-/**
- * Reviews the plan with the policies on the base, so that a pull request cannot relax them for itself. If the base has
- * no policies, policies that the pull request adds cause only warnings.
- */
 const reviewed = (planned: Planned, base: Manifests | undefined, isUntrusted = false): Planned => {
   const { manifests, observed, result, comparison } = planned
-  requirePolicies(base)
   const own = manifests.review?.policies
-  const policies =
-    base === undefined
-      ? own
-      : (withoutDaily(base.review?.policies) ?? (isUntrusted ? NO_POLICIES : own && warnOnly(own)))
+  const policies = appliedPolicies(own, base, isUntrusted)
   const proposed = base === undefined || policies === undefined ? undefined : (own ?? NO_POLICIES)
   const before = base?.review?.policies ?? NO_POLICIES
   const plan = reviewPlan(
@@ -160,21 +146,6 @@ const isSelectedBranch = ({ selecting }: Manifests, observed: Observed, { change
   const isMatch = branchMatcher(selecting?.selection.branches, observed)
   const planned = new Set(changes.flatMap(({ branch, from }) => [branch.id, ...(from === undefined ? [] : [from.id])]))
   return (branch: BranchName): boolean => isMatch(branch) || planned.has(branch.id)
-}
-
-/**
- * Refuses to plan if the base's policies cannot be read, because it would be unknown what they deny.
- *
- * @throws {EspalierError} `E_BASE`
- */
-const requirePolicies = (base: Manifests | undefined): void => {
-  const mistake = base?.review?.policies?.mistake
-  if (mistake === undefined) return
-  throw new EspalierError(
-    'E_BASE',
-    `The base's policies have an error: ${sourceText(mistake.source ?? startOfFile(POLICY_FILES[0]))}: ${mistake.message}`,
-    { hint: 'Fix them on the base branch first.' },
-  )
 }
 
 /** Plans the changes to the selected projects, from a snapshot of these projects. */

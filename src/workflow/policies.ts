@@ -1,7 +1,7 @@
 /** Reads the policies for a run, and checks them against the state that the plan leads to. */
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defined, groupBy } from '../base/index.ts'
+import { defined, EspalierError, groupBy } from '../base/index.ts'
 import { type ComputeCost, planCost, projectCosts } from '../cost/index.ts'
 import { declaredPolicies, type LoadedManifests, lineReader, parsePolicies, readFiles } from '../manifest/index.ts'
 import {
@@ -28,6 +28,8 @@ import {
   type Step,
   settingsAfter,
   settingsOfCompute,
+  sourceText,
+  startOfFile,
   summaryOf,
   warning,
 } from '../model/index.ts'
@@ -103,10 +105,50 @@ export interface ProposedPolicies {
   readonly isEvaluated: boolean
 }
 
-export const warnOnly = ({ files, policies }: Policies): Policies => ({
+const warnOnly = ({ files, policies }: Policies): Policies => ({
   files,
   policies: policies.map((policy) => ({ ...policy, level: 'warn' })),
 })
+
+interface Base {
+  readonly review?: { readonly policies?: Policies | undefined } | undefined
+}
+
+/**
+ * The policies that apply: with a base, those of the base, so that a pull request cannot relax them for itself. If the
+ * base has none, policies that the pull request adds cause only warnings.
+ *
+ * @param isUntrusted whether the policies that the pull request adds do not even warn.
+ * @throws {EspalierError} `E_BASE` if the base's policies cannot be read.
+ */
+export const appliedPolicies = (
+  own: Policies | undefined,
+  base: Base | undefined,
+  isUntrusted = false,
+): Policies | undefined => {
+  if (base === undefined) return own
+  requirePolicies(base)
+  return withoutDaily(base.review?.policies) ?? (isUntrusted ? NO_POLICIES : own && warnOnly(own))
+}
+
+/** Limits on a day cannot be checked here. The head cannot have one, but its base may, and then the head removes it. */
+const withoutDaily = (all: Policies | undefined): Policies | undefined =>
+  all && { ...all, policies: all.policies.filter(({ per }) => per === undefined) }
+
+/**
+ * Refuses to plan if the base's policies cannot be read, because it would be unknown what they deny.
+ *
+ * @throws {EspalierError} `E_BASE`
+ */
+export const requirePolicies = (base: Base | undefined): void => {
+  const mistake = base?.review?.policies?.mistake
+  if (mistake === undefined) return
+  throw new EspalierError(
+    'E_BASE',
+    `The base's policies have an error: ${sourceText(mistake.source ?? startOfFile(POLICY_FILES[0]))}: ${mistake.message}`,
+    { hint: 'Fix them on the base branch first.' },
+  )
+}
 
 /** Policies of an earlier commit. They apply as well, so that a change cannot remove the policy that denies it. */
 export interface EarlierPolicies extends Policies {

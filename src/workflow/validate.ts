@@ -21,6 +21,7 @@ import {
 import { type Judgement, judgePolicies } from '../policy/index.ts'
 import { checkTierReplicas, checkTierSettings } from '../service/index.ts'
 import type { Manifests } from './manifests.ts'
+import { appliedPolicies } from './policies.ts'
 
 export interface OfflineChecks {
   readonly diagnostics: readonly Diagnostic[]
@@ -28,10 +29,14 @@ export interface OfflineChecks {
   readonly undecided: readonly string[]
 }
 
-/** @param base earlier manifests. What already violates a policy there is only a warning. */
+/**
+ * @param base earlier manifests. Their policies apply, and what already violates one there is only a warning.
+ * @throws {EspalierError} `E_BASE` if the base's policies cannot be read.
+ */
 export const checkOffline = ({ loaded: { desired }, review = {} }: Manifests, base?: Manifests): OfflineChecks => {
-  const { policies, overrides = new Map() } = review
-  const judged = judgeDeclared(desired, base?.loaded.desired, policies?.policies ?? [], overrides)
+  const { policies: own, overrides = new Map() } = review
+  const policies = appliedPolicies(own, base)?.policies ?? []
+  const judged = judgeDeclared(desired, base?.loaded.desired, policies, overrides)
   const all = [...desired.documents.flatMap(checkTier), ...judged.diagnostics]
   // A document for several projects has the same diagnostics for each of them.
   const distinct = new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))

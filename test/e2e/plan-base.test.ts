@@ -257,6 +257,37 @@ test.each([
   expect((await planned('--base', 'HEAD~2')).stdout).toContain('The manifests introduce no changes since HEAD~2.')
 })
 
+// hint: No connection can start a disabled one: to enable it, declare it with `disabled: false`.
+test('a revert that gives up a disabled compute says that it stays disabled, and how to enable it', async () => {
+  const write = (branches: string) =>
+    writeFile(join(folder, 'espalier.yaml'), `version: 1\nproject: parked\nbranches: { ${branches} }\n`)
+  const [main, dev] = [{ id: 'ep-main', size: 1 }, { id: 'ep-dev', size: 1, disabled: true }] as const
+  const branches = [
+    { name: 'main', computes: [main] },
+    { name: 'dev', computes: [dev] },
+  ]
+  const own = await startSandbox({ seed: { projects: [{ id: 'parked', branches }] } })
+  onTestFinished(() => own.close())
+  const planned = async (...args: readonly string[]) =>
+    (await espalier(['plan', ...args], environmentOf(own), folder)).stdout
+  await write('main: { primary: {} }, dev: { primary: { disabled: true } }')
+  git('commit', '-qam', 'declare')
+  await write('main: { primary: {} }')
+  const page = join(folder, 'plan.html')
+  const outputs = [
+    await planned('--base', 'HEAD', '--html', page),
+    await planned('--base', 'HEAD', '--format', 'markdown'),
+    await readFile(page, 'utf8'),
+  ]
+  for (const output of outputs) {
+    const text = output.replace(/<\/?code>|`/g, '').replace(/\s+/g, ' ')
+    expect(text).toMatch(/ep-dev.{0,20}disabled/)
+    expect(text).toContain('to enable it, declare it with disabled: false')
+  }
+  await write('main: { primary: {} }, dev: { primary: { disabled: false } }')
+  expect(await planned()).toMatch(/primary on dev +not disabled/)
+})
+
 test('defaults that are removed are listed once for all computes, with the live value of each', async () => {
   const all = ['main', 'a', 'b', 'c'].map((name) => `  ${name}: { primary: {} }\n`).join('')
   const write = (defaults: string) =>

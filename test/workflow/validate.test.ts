@@ -1,6 +1,6 @@
 /** `validate` checks policies on declared values, and the limits of a declared tier, without the network. */
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -143,7 +143,7 @@ test('`espalier validate` reports violations with their lines, accepts overrides
   })
 })
 
-test('with a base, a violation that was there before is only a warning, and a new or worse one is an error', async () => {
+test('with a base, its policies apply: what it violates itself is only a warning, and a new or worse violation an error', async () => {
   const cwd = await folderWith({ 'espalier.yaml': MANIFEST })
   const git = (...args: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd })
@@ -153,12 +153,20 @@ test('with a base, a violation that was there before is only a warning, and a ne
   await writeFile(join(cwd, 'espalier.policy.yaml'), POLICIES)
   const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
   expect(await validate()).toMatchObject({ code: 1, stdout: expect.stringContaining('E_POLICY') })
+  await writeFile(join(cwd, 'espalier.yaml'), MANIFEST.replace('size: 4', 'size: 5'))
+  expect(await validate('--base', 'HEAD')).toMatchObject({ code: 0, stdout: expect.stringContaining('W_POLICY') })
+  await writeFile(join(cwd, 'espalier.yaml'), MANIFEST)
+  git('add', '.')
+  git('commit', '-qm', 'the policy')
   expect(await validate('--base', 'HEAD')).toMatchObject({ code: 0, stdout: expect.stringContaining('W_POLICY') })
   await writeFile(join(cwd, 'espalier.yaml'), `${MANIFEST}  dev: { primary: { size: 3 } }\n`)
   const { code, stdout } = await validate('--base', 'HEAD', '--format', 'json')
   const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string; line: number }[] }
   expect([code, ...diagnostics.map((one) => `${one.line} ${one.code}`)]).toEqual([1, '4 W_POLICY', '5 E_POLICY'])
   await writeFile(join(cwd, 'espalier.yaml'), MANIFEST.replace('size: 4', 'size: 5'))
+  expect(await validate('--base', 'HEAD')).toMatchObject({ code: 1, stdout: expect.stringContaining('E_POLICY') })
+  await rm(join(cwd, 'espalier.policy.yaml'))
+  expect(await validate()).toMatchObject({ code: 0 })
   expect(await validate('--base', 'HEAD')).toMatchObject({ code: 1, stdout: expect.stringContaining('E_POLICY') })
 })
 

@@ -26,7 +26,7 @@ import {
   type Range,
   skippedLines,
 } from '../words/plan-lines.ts'
-import { RELEASED_HINT, releasedComputes, releasedGroups, releasedParts } from '../words/released.ts'
+import { releasedComputes, releasedGroups, releasedHint, releasedParts, unmanagedState } from '../words/released.ts'
 import { andMore, chip, icon, kindLabel, type Markup, markup, NOTHING, section, type Value, when } from './markup.ts'
 import type { RunResults } from './run.ts'
 
@@ -79,8 +79,7 @@ const stillList = <T extends Pick<UnmanagedCompute, 'project' | 'branch' | 'comp
   moreOf?: (one: T) => Markup,
 ): Markup => {
   const items = all.slice(0, MOST).map((one) => {
-    const { id = '', state = '' } = one.compute
-    return stillItem(computeOnBranch(one), id, state, noteOf(one), moreOf?.(one))
+    return stillItem(computeOnBranch(one), one.compute.id ?? '', unmanagedState(one), noteOf(one), moreOf?.(one))
   })
   return markup`<ul class="still">${items}</ul>${andMore(all.length, MOST)}`
 }
@@ -101,7 +100,7 @@ export const releasedSections = (released: readonly Released[], plan: Plan): Mar
     return section(
       id,
       `${title}: ${counts}`,
-      markup`${when(computes.length > 0, () => markup`<p class="lead">${RELEASED_HINT}</p>\n${list}`)}${when(groups.length > 0, () => markup`<ul>${groups.slice(0, MOST)}</ul>${andMore(groups.length, MOST)}`)}`,
+      markup`${when(computes.length > 0, () => markup`<p class="lead">${releasedHint(computes)}</p>\n${list}`)}${when(groups.length > 0, () => markup`<ul>${groups.slice(0, MOST)}</ul>${andMore(groups.length, MOST)}`)}`,
     )
   })
   return markup`${sections}`

@@ -7,11 +7,11 @@ import { consentWords, impactWords, isDisruptive } from '../words/impacts.ts'
 import { numberedSteps, type PlanNames, place, planNames } from '../words/names.ts'
 import { deniedBy, overriddenWords, policyLines } from '../words/plan-lines.ts'
 import {
-  RELEASED_HINT,
   type ReleasedGroup,
   releasedComputes,
   releasedCounts,
   releasedGroups,
+  releasedHint,
 } from '../words/released.ts'
 import { asked, boxed, diagnosticText, folded, linked, literal, mermaidText, type PlanView, table } from './text.ts'
 
@@ -26,10 +26,10 @@ export const releasedPart = ({ plan, origin }: PlanView): readonly string[] => {
   const { isFleet, project: titleOf } = names
   const head = [...(isFleet ? ['project'] : []), 'branch', 'compute', 'was declared at']
   const computes = releasedComputes(released)
-  const rows = computes.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => [
+  const rows = computes.slice(0, MOST_SHOWN).map(({ project, branch, compute, disabled, source }) => [
     ...(isFleet ? [literal(titleOf(project))] : []),
     literal(branch.name),
-    `${literal(computeTitle(compute))}${compute.id === undefined ? '' : `<br>${literal(compute.id)}`}`,
+    `${literal(computeTitle(compute))}${compute.id === undefined ? '' : `<br>${literal(compute.id)}`}${disabled === true ? '<br>disabled' : ''}`,
     // This is not a link, because the line is in the base, and may not exist in the head.
     literal(place(source)),
   ])
@@ -42,7 +42,7 @@ export const releasedPart = ({ plan, origin }: PlanView): readonly string[] => {
     '**No longer managed**',
     ...(computes.length === 0
       ? []
-      : [table(head, rows), ...(more > 0 ? [`And ${group(more)} more.`] : []), RELEASED_HINT]),
+      : [table(head, rows), ...(more > 0 ? [`And ${group(more)} more.`] : []), releasedHint(computes)]),
     ...(lines.length === 0 ? [] : [lines.join('\n')]),
     ...(groups.length > lines.length ? [`And ${group(groups.length - lines.length)} more.`] : []),
   ]

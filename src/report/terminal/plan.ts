@@ -27,7 +27,7 @@ import {
   unmanagedWords,
   waveLines,
 } from '../words/plan-lines.ts'
-import { RELEASED_HINT, releasedComputes, releasedGroups, releasedParts } from '../words/released.ts'
+import { releasedComputes, releasedGroups, releasedHint, releasedParts, unmanagedState } from '../words/released.ts'
 import { areExplained } from '../words/rows.ts'
 import { diagnosticText } from './diagnostics.ts'
 import { changeRows, type PlanContext, type PlanFrame, requiredConsents } from './plan-changes.ts'
@@ -101,13 +101,13 @@ const releasedSections = (released: readonly Released[], ref: string, frame: Pla
     const computes = releasedComputes(own)
     const lines = [
       ...computes.map((one) => {
-        const details = `  ${one.compute.id}  ${one.compute.state}  was declared at ${place(one.source)}`
+        const details = `  ${one.compute.id}  ${unmanagedState(one)}  was declared at ${place(one.source)}`
         return `${names.compute(one)}${paint.dim(details)}`
       }),
       ...releasedGroups(own, names).map(({ what, where, result }) => `${what} on ${where}: ${result}`),
     ]
     const head = paint.bold(paint.cyan(`${title} since ${ref}: ${counts}`))
-    const hint = computes.length === 0 ? [] : [wrap(RELEASED_HINT, style, '  ', '  ')]
+    const hint = computes.length === 0 ? [] : [wrap(releasedHint(computes), style, '  ', '  ')]
     return [list(head, lines, String, frame), ...hint].join('\n')
   })
 }
@@ -122,7 +122,7 @@ const unmanagedSection = (frame: PlanFrame): string => {
   if (unmanaged.length === 0) return ''
   const title = `${paint.bold(`Unmanaged: ${counted(unmanaged.length, 'compute')}`)}${paint.dim(`, which no manifest declares (to delete one: ${unmanaged.every(canBeAbsent) ? '`absent`' : '`absent`, or `espalier compute delete` if it has no name'})`)}`
   const lineOf = (one: UnmanagedCompute): string =>
-    `${names.compute(one)}${paint.dim(`  ${one.compute.id}  ${one.compute.state}`)}`
+    `${names.compute(one)}${paint.dim(`  ${one.compute.id}  ${unmanagedState(one)}`)}`
   return list(title, unmanaged, lineOf, frame)
 }
 

@@ -7,6 +7,7 @@ import type {
   ReleasedAttribute,
   ReleasedCompute,
   ReleasedSafeguard,
+  UnmanagedCompute,
 } from '../../model/index.ts'
 import { computeOnBranch, type PlanNames } from './names.ts'
 
@@ -83,7 +84,9 @@ const OF_ONE_PROJECT: Names = { isFleet: false, project: (id) => id, compute: (o
 export const releasedLines = (released: readonly Released[]): readonly string[] =>
   releasedParts(released).flatMap(({ title, own }) =>
     [
-      ...releasedComputes(own).map((one) => `${computeOnBranch(one)} (${one.compute.id ?? ''})`),
+      ...releasedComputes(own).map(
+        (one) => `${computeOnBranch(one)} (${one.compute.id ?? ''}, ${unmanagedState(one)})`,
+      ),
       ...releasedGroups(own, OF_ONE_PROJECT).map(({ what, where, result }) => `${what} on ${where}: ${result}`),
     ].map((line) => `${title}: ${line}`),
   )
@@ -103,5 +106,14 @@ const wordsOf = (one: ReleasedAttribute | ReleasedSafeguard): Pick<ReleasedGroup
   }
 }
 
-export const RELEASED_HINT =
-  'A compute that is no longer managed keeps running, and Espalier does not delete it. To delete one, keep its branch in the manifest and declare it `absent`: `primary: absent`, or `replicas: { NAME: absent }`.'
+/** The live state of an unmanaged compute: `idle, disabled`. */
+export const unmanagedState = ({ compute: { state = '' }, disabled }: UnmanagedCompute): string =>
+  disabled === true ? `${state}, disabled` : state
+
+export const releasedHint = (computes: readonly ReleasedCompute[]): string =>
+  [
+    'A compute that is no longer managed stays as it is. To delete one, keep its branch in the manifest and declare it `absent`: `primary: absent`, or `replicas: { NAME: absent }`.',
+    ...(computes.some(({ disabled }) => disabled === true)
+      ? ['No connection can start a disabled one: to enable it, declare it with `disabled: false`.']
+      : []),
+  ].join(' ')
