@@ -208,18 +208,24 @@ export const refuseUnapproved = (changes: readonly Change[], { approvals }: Appr
   })
 }
 
-/** Whether nothing is left to do of what the pull request showed. Drift that it showed only after the approval is not. */
+/**
+ * Whether nothing is left to do of what the pull request showed. Drift that it showed only after the approval is not. An
+ * introduced change that no pull request shows is: it may be a change of this one, from another live value.
+ */
 export const isSettled = (
-  { record }: Approval,
-  { judgement: { approved, lacking } }: Approved,
+  own: Approval,
+  { judgement: { approved, lacking }, approvals }: Approved,
   { plan, outcome }: { readonly plan: Plan; readonly outcome: Outcome },
 ): boolean => {
   const statuses = new Map(outcome.steps.map(({ step, status }) => [step, status]))
   const isDone = ({ id }: Change): boolean => {
-    const own = plan.steps.filter(({ change }) => change === id)
-    return own.length > 0 && own.every((step) => statuses.get(step.id) === 'done')
+    const steps = plan.steps.filter(({ change }) => change === id)
+    return steps.length > 0 && steps.every((step) => statuses.get(step.id) === 'done')
   }
-  return [...approved, ...lacking.map(({ change }) => change)]
-    .filter((change) => digestsOf(change).some((digest) => record?.shown.has(digest)))
-    .every(isDone)
+  const isShown = (change: Change, { record }: Approval): boolean =>
+    digestsOf(change).some((digest) => record?.shown.has(digest))
+  const isLacking = lacking.some(
+    ({ change }) => isShown(change, own) || !approvals.some((approval) => isShown(change, approval)),
+  )
+  return !isLacking && approved.filter((change) => isShown(change, own)).every(isDone)
 }

@@ -244,6 +244,17 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     main: 8,
     log: 'no comment on a pull request shows it',
   },
+  'the live value changes after the last plan, and changes back later': {
+    act: async (team) => {
+      await team.resize('main', 8)
+      await team.apply({ before: team.merge(7) })
+      // Not done, so a later run neither forgets the change nor calls it drift.
+      expect((await team.apply({ name: 'schedule' })).outputs['failure-reason']).toBe('not-approved')
+      await team.resize('main', 1)
+      return team.apply({ name: 'schedule' })
+    },
+    main: 4,
+  },
   '"Update branch" moves the head, and the approval is not renewed': {
     act: async (team) => {
       const history = team.github.history.get(7)
