@@ -112,16 +112,16 @@ const MAX_REASON = 200
 
 /**
  * @returns reasons by policy name.
- * @throws {EspalierError} `E_OVERRIDE` if a reason is missing.
+ * @throws {EspalierError} `E_OVERRIDE` if a name or a reason is missing.
  */
 export const parseOverrides = (words: readonly string[]): ReadonlyMap<string, string> => {
   const overrides = new Map<string, string>()
   for (const word of words) {
-    const [, name = '', reason = ''] = /^([^=]*)=(.*)$/s.exec(word) ?? []
+    const [, name = '', reason = ''] = /^([^=]+)=(.*)$/s.exec(word) ?? []
     if (reason.trim() === '' || reason.length > MAX_REASON) {
       throw new EspalierError(
         'E_OVERRIDE',
-        `The override \`${word.slice(0, 100)}\` needs a reason of 1 to ${MAX_REASON} characters.`,
+        `The override \`${word.slice(0, 100)}\` must be a policy's name, \`=\`, and a reason of 1 to ${MAX_REASON} characters.`,
         {
           hint: 'Write --override NAME=REASON.',
         },

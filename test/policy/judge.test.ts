@@ -207,8 +207,9 @@ describe('overrides', () => {
   })
 
   test.each([
-    ['limit', 'The override `limit` needs a reason of 1 to 200 characters.'],
-    ['limit= ', 'The override `limit= ` needs a reason of 1 to 200 characters.'],
+    ['limit', "The override `limit` must be a policy's name, `=`, and a reason of 1 to 200 characters."],
+    ['limit= ', "The override `limit= ` must be a policy's name, `=`, and a reason of 1 to 200 characters."],
+    ['=why', "The override `=why` must be a policy's name, `=`, and a reason of 1 to 200 characters."],
     ['limmit=why', 'There is no policy `limmit` to override.'],
   ])('the override %j is rejected: %s', (word, message) => {
     expect(() => overrides(word)).toThrow(message)
