@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { EXIT } from '../../src/base/index.ts'
 import { KEY, manifest, open } from '../action/action-world.ts'
 import { serve } from '../serve.ts'
 
@@ -87,5 +88,10 @@ test('plan.sh writes the plan and its problems, and gitlab-note.sh creates one n
 test('in gitlab-ci.yml, only the job that applies is manual and has an environment', () => {
   const jobs = parse(readFileSync('examples/ci/gitlab-ci.yml', 'utf8')) as Record<string, { environment?: string }>
   const applying = Object.entries(jobs).filter(([, job]) => JSON.stringify(job).includes('espalier apply'))
-  expect(applying).toMatchObject([['espalier-apply', { environment: 'production', resource_group: 'espalier' }]])
+  expect(applying).toMatchObject([
+    [
+      'espalier-apply',
+      { environment: 'production', resource_group: 'espalier', allow_failure: { exit_codes: EXIT.scheduled } },
+    ],
+  ])
 })
