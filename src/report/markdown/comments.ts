@@ -22,7 +22,7 @@ const MOST_REMAINING = 10
 
 /** What to do about changes without approval. */
 export const HOW_TO_APPROVE =
-  'Get the approvals that are missing below; they count even after the merge. Then run the workflow again.'
+  'Get the missing approvals, which count even after the merge, and run the workflow again. If no comment shows a change, apply a saved plan.'
 
 interface OutcomeView extends Frame {
   readonly plan: Plan
