@@ -3,7 +3,10 @@ import { defineConfig } from 'vitest/config'
 /** The tests that `npm run mutants` runs. */
 export default defineConfig({
   test: {
-    include: ['test/{action,agent,apply,manifest,planner,policy,workflow}/**/*.test.ts'],
+    include: [
+      'test/hostile/plan-paths.test.ts',
+      'test/{action,agent,apply,manifest,planner,policy,workflow}/**/*.test.ts',
+    ],
     // Too slow to run for each mutant: random cases, and worlds with many runs. A mutant that only they detect counts as
     // a survivor.
     exclude: [

@@ -72,11 +72,13 @@ export const waveBlockedBy = async (
 
 const isScheduled = ({ status }: StepOutcome): boolean => status === 'scheduled'
 
+type Waiting = Pick<RunContext, 'api' | 'clock' | 'operationTimeoutMs' | 'abort'>
+
 /**
  * Finds the unsettled computes of projects, whoever has left them so. What a step of this run has settled is left out.
  * Waits for operations that were running when the projects were read, because they may still fail.
  */
-export const unsettledFinder = (plan: Plan, observed: Observed, context: RunContext, outcomes: Outcomes) => {
+export const unsettledFinder = (plan: Plan, observed: Observed, context: Waiting, outcomes: Outcomes) => {
   const failedSince = new Map<string, Promise<readonly LocatedUnsettled[]>>()
   const isSettled = ({ id }: { readonly id: string }): boolean =>
     [...outcomes.values()].some(
@@ -100,7 +102,7 @@ export const unsettledFinder = (plan: Plan, observed: Observed, context: RunCont
 const waitFor = async (
   project: Observed['projects'][number],
   plan: Plan,
-  { api, clock, operationTimeoutMs, abort }: RunContext,
+  { api, clock, operationTimeoutMs, abort }: Waiting,
 ): Promise<readonly LocatedUnsettled[]> => {
   const unmanaged = new Set(plan.unmanaged.map(({ compute }) => compute.id))
   const open = (project.settlement?.open ?? []).filter(({ compute }) => !unmanaged.has(compute))

@@ -2,12 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../src/api/index.ts'
 import type { ApplyOptions } from '../../src/apply/index.ts'
+import { lostPrimariesOf } from '../../src/apply/lost-primaries.ts'
 import {
   exitCodeOf,
   type Observed,
   type Outcome,
   type Plan,
   type RestartWindow,
+  type StepOutcome,
   type StepRequest,
 } from '../../src/model/index.ts'
 import { type DeclaredDocument, PROJECT, planOf, world } from '../planner/world.ts'
@@ -206,6 +208,32 @@ describe('a branch that is left without its primary is named, with the command t
     const { outcome } = await run(planOf(PRUNED, LIVE), { api: blindAfterwards(api, rejected) })
     expect(outcome.steps[0]).not.toHaveProperty('httpStatus')
     expect(outcome.notes).toEqual([expect.stringContaining('may have no primary now: ep-a may have been deleted')])
+  })
+})
+
+describe('whether a failed step may have acted', () => {
+  const plan = planOf(PRUNED, LIVE)
+  const [frees, fills] = plan.steps
+  const ended = (id = '', more: Partial<StepOutcome> = {}) =>
+    [id, { step: id, status: 'done', operations: [], durationMs: 0, ...more }] as const
+  const operations = [{ id: 'op-1', action: 'apply_config', status: 'failed', failuresCount: 1 }]
+
+  test.each<readonly [string, Partial<StepOutcome>, boolean]>([
+    ['is unknown without a response', { status: 'failed' }, true],
+    ['is unknown after status 399', { status: 'failed', httpStatus: 399 }, true],
+    ['is unknown after status 500', { status: 'failed', httpStatus: 500 }, true],
+    ['is unknown if it has started an operation', { status: 'failed', httpStatus: 422, operations }, true],
+    ['is no after status 400', { status: 'failed', httpStatus: 400 }, false],
+    ['is no after status 499', { status: 'failed', httpStatus: 499 }, false],
+    ['is no if it was skipped', { status: 'skipped', operations }, false],
+  ])('%s', (_, outcome, isUncertain) => {
+    const lost = lostPrimariesOf(plan)
+    expect(lost.in(new Map([ended(frees?.id, outcome)]))).toEqual(
+      isUncertain ? [{ frees, fills, isLossUncertain: true, isGainUncertain: false }] : [],
+    )
+    expect(lost.in(new Map([ended(frees?.id), ended(fills?.id, outcome)]))).toEqual([
+      { frees, fills, isLossUncertain: false, isGainUncertain: isUncertain },
+    ])
   })
 })
 

@@ -309,6 +309,27 @@ describe('a delete whose compute seems to be gone', () => {
   })
 })
 
+test('a delete that another client has made waits only for the open operations of its own compute', async () => {
+  const listed = [
+    operation('op-own', { endpointId: 'ep-1' }),
+    operation('op-ended', { endpointId: 'ep-1', status: 'finished' }),
+    operation('op-other', { endpointId: 'ep-2' }),
+    operation('op-project'),
+  ]
+  let lists = 0
+  const api: FakeApi = {
+    ...fakeApi({ computes: [] }),
+    listOperations: async () => {
+      lists += 1
+      return { operations: listed.map((one) => (lists > 2 ? { ...one, status: 'finished' } : one)) }
+    },
+  }
+  const { result, sent } = await applying(step('s', deleting), api, { observed: observedOf([compute('ep-1')]) })
+  expect(result).toMatchObject({ status: 'done', operations: [{ id: 'op-own', status: 'finished' }] })
+  expect(result.operations).toHaveLength(1)
+  expect(sent).toBe(0)
+})
+
 describe('the result of a step', () => {
   test('is read at growing intervals until it appears', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['finished'] })

@@ -106,6 +106,20 @@ const CASES: readonly (readonly [string, Partial<Step>, (live: Live) => void, st
 
 const allowed = { allow: new Set<Consent>(['restart', 'delete', 'move', 'replace']) }
 
+const disabling: Partial<Step> = {
+  request: { method: 'PATCH', path: '/projects/p/endpoints/ep-1', body: { endpoint: { disabled: true } } },
+}
+
+/** Applies a step that was planned for branches main and dev. The project has `now` when the step runs. */
+const withBranches = async (kind: Partial<Step>, now: readonly Partial<ObservedBranch>[]) => {
+  const main: ObservedBranch = { id: 'br-main', name: 'main', isDefault: false, isProtected: false }
+  const branches = [main, { ...main, id: 'br-dev', name: 'dev' }]
+  const live = [compute('ep-1')]
+  const api = fakeApi({ computes: live, branches: now.map((one) => ({ ...main, ...one })) })
+  const observed = { ...observedOf([]), projects: observedOf(live).projects.map((one) => ({ ...one, branches })) }
+  return { outcome: await apply({ plan: planWith(step('s', kind)), api, consent: allowed, observed }), sent: api.sent }
+}
+
 // promise: stale-data, rival-update, moved-before-prune
 describe('a step whose compute has changed since the plan', () => {
   describe.each(CASES)('%s', (_name, kind, rival, words) => {
@@ -144,19 +158,17 @@ describe('a step whose compute has changed since the plan', () => {
     ['a branch that is the default now', deleting, [{ isDefault: true }], 'main is the default branch: no → yes'],
     ['a branch that no longer exists', deleting, [], 'branch main br-main → none'],
     ['a move to a renamed branch', moving, [{}, { id: 'br-dev', name: 'prod' }], 'branch name dev → prod'],
+    ['a renamed branch, to disable its primary,', disabling, [{ name: 'prod' }], 'branch name main → prod'],
   ])('a step on %s is not sent', async (_name, kind, now, words) => {
-    const main: ObservedBranch = { id: 'br-main', name: 'main', isDefault: false, isProtected: false }
-    const [project] = observedOf([compute('ep-1')]).projects
-    if (project === undefined) throw new Error('no project')
-    const branches = [main, { ...main, id: 'br-dev', name: 'dev' }]
-    const api: FakeApi = {
-      ...fakeApi({ computes: [compute('ep-1')] }),
-      listBranches: async () => now.map((one) => ({ ...main, ...one })),
-    }
-    const observed = { ...observedOf([]), projects: [{ ...project, branches }] }
-    const outcome = await apply({ plan: planWith(step('s', kind)), api, consent: allowed, observed })
+    const { outcome, sent } = await withBranches(kind, now)
     expect(outcome.steps).toMatchObject([{ status: 'stale', message: expect.stringContaining(words) }])
-    expect(api.sent).toEqual([])
+    expect(sent).toEqual([])
+  })
+
+  test('a step that only changes the size is sent even if the branch was renamed', async () => {
+    const { outcome, sent } = await withBranches({}, [{ name: 'prod' }])
+    expect(outcome.steps).toMatchObject([{ status: 'done' }])
+    expect(sent).toHaveLength(1)
   })
 
   test('a stale step does not stop independent steps', async () => {

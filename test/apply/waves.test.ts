@@ -1,15 +1,15 @@
 /** Waves: each starts once the one before it is done. `--max-failures` stops a run. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createWriteApi } from '../../src/api/index.ts'
-import { waveBlockedBy, wavesOf } from '../../src/apply/waves.ts'
+import { unsettledFinder, waveBlockedBy, wavesOf } from '../../src/apply/waves.ts'
 import type { Clock } from '../../src/base/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
-import type { ApplyEvent, Plan, Step } from '../../src/model/index.ts'
+import type { ApplyEvent, Plan, Step, StepOutcome } from '../../src/model/index.ts'
 import { terminalPlan } from '../../src/report/index.ts'
 import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { type ApplyRequest, apply, type Manifests, planLive, select } from '../../src/workflow/index.ts'
-import { compute } from './fake-api.ts'
-import { apply as applySteps, planWith, step } from './small-plans.ts'
+import { compute, fakeApi, fakeClock, operation } from './fake-api.ts'
+import { apply as applySteps, observedOf, planWith, step } from './small-plans.ts'
 
 const PROJECTS = ['canary-1', 'canary-2', 'shop', 'blog']
 const SHARED = `version: 1
@@ -204,5 +204,88 @@ describe('a wave after an unfinished one', () => {
     for (const project of ['c', 'd', 'none']) {
       expect(await run([inProject('c', free)], leftOut(project))).toEqual(['c: done'])
     }
+  })
+})
+
+describe('the unsettled computes of earlier projects', () => {
+  const failed = { id: 'op-0', action: 'apply_config', status: 'failed', updatedAt: '' }
+  const idle = compute('ep-4', { state: 'idle' })
+  const finder = (ends: Readonly<Record<string, string>>, outcomes: readonly Partial<StepOutcome>[] = []) => {
+    const computes = [compute('ep-1'), compute('ep-2'), compute('ep-3'), idle]
+    const observed = observedOf(computes)
+    const settlement = {
+      unsettled: [{ id: 'ep-1', operation: failed, repair: 'restart' as const }],
+      open: Object.keys(ends).map((id) => ({ compute: id.replace('op', 'ep'), operation: id })),
+      unknown: [],
+    }
+    const reads: string[] = []
+    const api = {
+      ...fakeApi({ computes }),
+      getOperation: async (_project: string, id: string) => {
+        reads.push(id)
+        return ends[id] === '' ? undefined : operation(id)
+      },
+      listOperations: async () => ({
+        operations: Object.entries(ends).map(([id, status]) => operation(id, { status })),
+      }),
+    } as ReturnType<typeof fakeApi>
+    const plan = planWith()
+    const find = unsettledFinder(
+      { ...plan, unmanaged: [{ compute: { id: 'ep-3' } }] as unknown as Plan['unmanaged'] },
+      {
+        ...observed,
+        projects: observed.projects.flatMap((one) => [
+          { ...one, settlement },
+          { ...one, id: 'q' },
+        ]),
+      },
+      { api, clock: fakeClock(), operationTimeoutMs: 60_000, abort: undefined },
+      new Map(
+        outcomes.map((one, at) => [`${at}`, { step: '', status: 'done', operations: [], durationMs: 0, ...one }]),
+      ),
+    )
+    const ids = async (...projects: readonly string[]) => (await find(projects)).map(({ id }) => id)
+    return { find, ids, reads }
+  }
+
+  test('include those on which an operation ends badly while it is waited for, with its repair', async () => {
+    const { find } = finder({ 'op-2': 'failed', 'op-5': 'failed', 'op-6': '' })
+    expect(await find(['p'])).toEqual([
+      expect.objectContaining({ id: 'ep-1', repair: 'restart' }),
+      {
+        ...{ id: 'ep-2', project: 'p', branch: 'br-main', compute: compute('ep-2'), repair: 'restart' },
+        operation: { id: 'op-2', action: 'apply_config', status: 'failed', updatedAt: '' },
+      },
+    ])
+  })
+
+  test.each([
+    ['whose operations end well', { 'op-2': 'finished' }],
+    ['that are not managed', { 'op-3': 'failed' }],
+    ['that are idle, because they read their configuration when they start', { 'op-4': 'failed' }],
+    ['on which one of several operations ends well', { 'op-2': 'finished', 'op-4': 'failed' }],
+  ])('do not include those %s', async (_which, ends) => {
+    expect(await finder(ends).ids('p')).toEqual(['ep-1'])
+  })
+
+  test('are found by waiting once for each project', async () => {
+    const { ids, reads } = finder({ 'op-2': 'failed', 'op-3': 'failed' })
+    expect([await ids('q'), reads]).toEqual([[], []])
+    expect([await ids('p', 'q'), await ids('p')]).toEqual([
+      ['ep-1', 'ep-2'],
+      ['ep-1', 'ep-2'],
+    ])
+    expect(reads).toEqual(['op-2'])
+  })
+
+  const finished = [{ id: 'op', action: 'apply_config', status: 'finished', failuresCount: 0 }]
+  const suspended = { id: 'op', action: 'suspend_compute', status: 'finished', failuresCount: 0 }
+  test.each<readonly [string, Partial<StepOutcome>, readonly string[]]>([
+    ['has configured one of them', { computeId: 'ep-1', operations: [suspended, ...finished] }, ['ep-2']],
+    ['has only suspended it', { computeId: 'ep-1', operations: [suspended] }, ['ep-1', 'ep-2']],
+    ['has failed', { computeId: 'ep-1', operations: finished, status: 'failed' }, ['ep-1', 'ep-2']],
+    ['has configured another compute', { computeId: 'ep-9', operations: finished }, ['ep-1', 'ep-2']],
+  ])('if a step of this run %s', async (_what, outcome, expected) => {
+    expect(await finder({ 'op-2': 'failed' }, [outcome]).ids('p')).toEqual(expected)
   })
 })
