@@ -2,14 +2,16 @@
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createWriteApi } from '../../src/api/index.ts'
 import { EXIT, systemClock } from '../../src/base/index.ts'
 import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import { exitCodeOf } from '../../src/model/index.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
-import { type ApplyRequest, apply, planLive, savedPlanOf, withReview } from '../../src/workflow/index.ts'
+import { type ApplyRequest, apply, planLive, planSnapshot, savedPlanOf, withReview } from '../../src/workflow/index.ts'
 import { send } from '../api/send.ts'
+import { fakeApi, fakeClock } from '../apply/fake-api.ts'
+import { PROJECT, world } from '../planner/world.ts'
 
 const stage = async (size: string, state: 'active' | 'idle' = 'active') => {
   const sandbox = await startSandbox({
@@ -151,4 +153,72 @@ test('an override is written to the outcome and, before the first step, to the j
     },
     { type: 'step-start' },
   ])
+})
+
+describe('signals while steps run', () => {
+  const LIVE = world({ main: { primary: { id: 'ep-1' } }, dev: { primary: { id: 'ep-2' } } })
+  const manifests = {
+    loaded: parseManifests([
+      {
+        path: 'a.yaml',
+        text: `version: 1\nproject: ${PROJECT}\nbranches: { main: { primary: { size: 2 } }, dev: { primary: { size: 2 } } }\n`,
+      },
+    ]),
+    paths: [],
+  }
+  /** Applies two steps. @param signals what is received while the first step waits. */
+  const interrupted = async (signals: readonly string[], stopping?: AbortController) => {
+    const log: string[] = []
+    const handlers = new Map<string, () => void>()
+    const [project] = LIVE.projects
+    const api = fakeApi({ branches: project?.branches ?? [], computes: project?.computes ?? [] })
+    let calls = 0
+    const applied = apply({
+      manifests,
+      planned: planSnapshot(LIVE, manifests),
+      open: async () => ({ api, close: async () => undefined }),
+      clock: fakeClock(),
+      consent: { allow: new Set(['restart']) },
+      concurrency: 1,
+      signal: stopping?.signal,
+      notify: (message) => void log.push(message.split(/[:.]/)[0] ?? ''),
+      onSignal: (signal, handle) => {
+        handlers.set(signal, handle)
+        return () => void log.push(`${signal} released`)
+      },
+      watch: () => ({
+        event: (event) => {
+          if (event.type === 'interrupt') log.push('event')
+          if (event.type !== 'call') return
+          calls += 1
+          if (calls > 1) return
+          for (const signal of signals) handlers.get(signal)?.()
+          stopping?.abort()
+        },
+        end: async (outcome) => void log.push(outcome === undefined ? 'no outcome' : 'end'),
+      }),
+    }).then(
+      (result) => (result.kind === 'ended' ? result.outcome.steps.map(({ reason, status }) => reason ?? status) : []),
+      () => ['aborted'],
+    )
+    return { steps: await applied, log }
+  }
+  const RELEASED = ['end', 'SIGINT released', 'SIGTERM released']
+
+  test.each(['SIGINT', 'SIGTERM'])('%s stops new steps, and signals are released after the end', async (signal) => {
+    expect(await interrupted([signal])).toEqual({
+      steps: ['done', 'interrupted'],
+      log: ['Stopping', 'event', ...RELEASED],
+    })
+  })
+
+  test('a second one stops the running step, and more have no effect', async () => {
+    const { steps, log } = await interrupted(['SIGINT', 'SIGTERM', 'SIGINT'])
+    expect(log.filter((line) => line !== 'event')).toEqual(['Stopping', 'Stopping immediately', ...RELEASED])
+    expect(steps).toEqual(['interrupted', 'interrupted'])
+  })
+
+  test('an aborted run stops without a message', async () => {
+    expect(await interrupted([], new AbortController())).toEqual({ steps: ['done', 'interrupted'], log: RELEASED })
+  })
 })

@@ -2,8 +2,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { parseManifests } from '../../src/manifest/index.ts'
+import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import { releasedSince } from '../../src/planner/index.ts'
+import { releasedPolicies } from '../../src/workflow/index.ts'
 import { runs } from '../long-runs.ts'
 import { PROJECT, world } from '../planner/world.ts'
 
@@ -108,4 +109,32 @@ test('exactly the attributes that are left out are listed', () => {
     }),
     { numRuns: runs(300) },
   )
+})
+
+test('the policies for a project that are removed are listed, with their branches', () => {
+  const limit = { level: 'deny', reason: 'Cost.', rule: { maxSize: 4 } }
+  const text = stringify({
+    version: 1,
+    policies: [
+      { name: 'everywhere', ...limit },
+      { name: 'previews', ...limit, branches: ['preview/*', 'test/*'] },
+      { name: 'elsewhere', ...limit, projects: ['blog'] },
+    ],
+  })
+  const { policies } = parsePolicies([{ path: 'espalier.policy.yaml', text }])
+  const before = { files: [], policies }
+  const project = { id: PROJECT, name: 'shop' }
+  const removed = (after?: typeof before) => releasedPolicies(before, after, project)
+  expect(removed()).toEqual([
+    {
+      ...{ kind: 'safeguard', project: PROJECT, branch: { name: '**' }, safeguard: 'policy' },
+      ...{ before: expect.stringMatching(/^everywhere: ./), after: 'removed' },
+    },
+    expect.objectContaining({ branch: { name: 'preview/*, test/*' }, before: expect.stringMatching(/^previews: ./) }),
+  ])
+  expect(removed({ files: [], policies: policies.slice(0, 1) })).toMatchObject([
+    { before: expect.stringMatching(/^previews/) },
+  ])
+  expect(removed(before)).toEqual([])
+  expect(releasedPolicies(undefined, before, project)).toEqual([])
 })
