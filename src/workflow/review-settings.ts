@@ -98,7 +98,8 @@ export const checkOverrides = (...all: readonly [Manifests, ...(Manifests | unde
 
 /** The user who started the workflow, or who is logged in. */
 const actorOf = ({ GITHUB_ACTOR = '', USER = '' }: Environment): string => {
-  if (GITHUB_ACTOR !== '' || USER !== '') return GITHUB_ACTOR || USER
+  const named = GITHUB_ACTOR || USER
+  if (named !== '') return named
   try {
     return userInfo().username
   } catch {

@@ -1,11 +1,14 @@
 /** Saved plans after time has passed, after a policy has changed, or without their override. */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { EspalierError } from '../../src/base/index.ts'
 import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import type { Observed } from '../../src/model/index.ts'
 import { planSnapshot } from '../../src/workflow/index.ts'
 import type { JudgeOptions } from '../../src/workflow/policies.ts'
-import { checkSavedPlan, savedPlanOf } from '../../src/workflow/saved-plan.ts'
+import { checkSavedPlan, readSavedPlan, savedPlanOf } from '../../src/workflow/saved-plan.ts'
 import { PROJECT, world } from '../planner/world.ts'
 
 const START = Date.parse('2026-11-21T00:00:00Z')
@@ -115,4 +118,29 @@ test('restarting a compute does not make a saved plan stale', () => {
   )
   expect(said).toContain('The manifests have changed.')
   expect(said).not.toContain('settings')
+})
+
+test('a stale plan lists at most 30 changes', () => {
+  const names = Array.from({ length: 31 }, (_, at) => `b${at}`)
+  const sized = (size: number, count: number) =>
+    world(Object.fromEntries(names.slice(0, count).map((name) => [name, { primary: { id: `ep-${name}`, size } }])))
+  const declared = (count: number) =>
+    names
+      .slice(0, count)
+      .map((name) => `  ${name}: { primary: { size: 4 } }\n`)
+      .join('')
+  const lines = (count: number) =>
+    verdict([sized(1, count), declared(count)], [sized(2, count), declared(count)]).split('\n       - ')
+  expect(lines(30).slice(1)).toHaveLength(30)
+  expect(lines(30).at(-1)).toContain('b')
+  expect(lines(31).slice(1)).toHaveLength(31)
+  expect(lines(31).at(-1)).toBe('and 1 more')
+})
+
+test('a file that is missing or a snapshot is not a saved plan', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'saved-plan-')), 'live.json')
+  const rejected = (words: RegExp) => ({ code: 'E_PLAN_FILE', message: expect.stringMatching(words) })
+  await expect(readSavedPlan('plan.json', path)).rejects.toMatchObject(rejected(/^The plan plan\.json cannot be read/))
+  writeFileSync(path, '{"kind":"espalier-snapshot","formatVersion":1}')
+  await expect(readSavedPlan(path)).rejects.toMatchObject(rejected(/is a snapshot, not a saved plan/))
 })
