@@ -30,14 +30,24 @@ const openProject = () => {
   symlinkSync(ROOT, join(folder, 'node_modules/espalier'))
   for (const name of ['pg', 'vitest']) symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
   copyFileSync('examples/sandbox/seed.yaml', join(folder, 'seed.yaml'))
-  // The built program, in place of the installed package.
-  writeFileSync(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${ROOT}/dist/main.js' "$@"\n`)
+  mkdirSync(join(folder, 'node_modules/.bin'))
+  symlinkSync(join(ROOT, 'dist/main.js'), join(folder, 'node_modules/.bin/espalier'))
+  // Like the real one, npx runs the program as a child and does not pass signals on.
+  writeFileSync(join(folder, 'npx'), '#!/bin/sh\nnode_modules/.bin/"$@"\n')
   chmodSync(join(folder, 'npx'), 0o755)
   const env = { HOME: folder, TMPDIR: folder, PATH: [folder, process.env.PATH].join(delimiter) }
   return {
     write: (file: string, text: string) => writeFileSync(join(folder, file), text),
     run: (command: string, args: readonly string[]) =>
       execFileSync(command, args, { cwd: folder, env, encoding: 'utf8', timeout: 50_000, stdio: 'pipe' }),
+    /** Whether the sandbox that the example started has ended. */
+    isOver: async () => {
+      const [, url = ''] = /^API +(\S+)/m.exec(readFileSync(join(folder, 'sandbox.log'), 'utf8')) ?? []
+      return fetch(url).then(
+        () => false,
+        () => true,
+      )
+    },
   }
 }
 
@@ -58,19 +68,22 @@ test('the database answers', async () => {
 
 test.skipIf(!has('python3', '-m', 'pytest', '--version') || !has('psql', '--version'))(
   'the example for pytest gives a test a database (skipped without pytest or psql)',
-  () => {
-    const { write, run } = openProject()
+  async () => {
+    const { write, run, isOver } = openProject()
     const body = `
 def test_database(database_url):
     assert subprocess.check_output(["psql", database_url, "-Atc", "SELECT 6 * 7"], text=True) == "42\\n"`
     write('test_app.py', `${pytest}${body}`)
     expect(run('python3', ['-m', 'pytest', '-p', 'no:cacheprovider', 'test_app.py'])).toContain('1 passed')
+    await expect.poll(isOver).toBe(true)
   },
 )
 
 test.skipIf(!has('psql', '--version'))(
   'the example for a shell script reaches a database (skipped without psql)',
-  () => {
-    expect(openProject().run('bash', ['-e', '-c', shell])).toContain('(1 row)')
+  async () => {
+    const { run, isOver } = openProject()
+    expect(run('bash', ['-e', '-c', shell])).toContain('(1 row)')
+    await expect.poll(isOver).toBe(true)
   },
 )
