@@ -261,7 +261,10 @@ test.each([
 test('a revert that gives up a disabled compute says that it stays disabled, and how to enable it', async () => {
   const write = (branches: string) =>
     writeFile(join(folder, 'espalier.yaml'), `version: 1\nproject: parked\nbranches: { ${branches} }\n`)
-  const [main, dev] = [{ id: 'ep-main', size: 1 }, { id: 'ep-dev', size: 1, disabled: true }] as const
+  const [main, dev] = [
+    { id: 'ep-main', size: 1 },
+    { id: 'ep-dev', size: 1, disabled: true },
+  ] as const
   const branches = [
     { name: 'main', computes: [main] },
     { name: 'dev', computes: [dev] },
