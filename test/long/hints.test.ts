@@ -124,6 +124,7 @@ describe('applying', () => {
       const { code, text } = await shop.run(...command.split(' '))
       expect(text, command).toContain('W_UNSETTLED')
       expect(text, command).toContain(repair)
+      if (/^(plan|apply)/.test(command)) expect(text).toContain('No changes to apply: 1 compute unsettled.')
       codes[command] = code
     }
     expect(codes).toEqual({

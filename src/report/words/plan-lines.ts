@@ -82,9 +82,11 @@ export const emptyVerdict = (plan: Plan, origin?: Pick<Origin, 'released'>): str
       ? ''
       : ` in ${group(projects.length)} of ${counted(projects.length + leftOut.length, 'project')}`
   const unselected = selection?.leftOut.changes ?? 0
+  const unsettled = plan.warnings.filter(({ code }) => code === 'W_UNSETTLED').length
   const others = [
     ...(skipped.length === 0 ? [] : [`${counted(skipped.length, 'change')} skipped`]),
     ...(unselected === 0 ? [] : [`${counted(unselected, 'change')} not selected`]),
+    ...(unsettled === 0 ? [] : [`${counted(unsettled, 'compute')} unsettled`]),
   ]
   if (others.length > 0) return `No changes to apply${where}: ${others.join(', ')}.`
   if (projects.length === 0) return 'No changes.'
