@@ -5,7 +5,8 @@ import { EspalierError, plainText } from '../base/index.ts'
 import { type LoadedManifests, loadManifests, NO_MANIFESTS_HINT } from '../manifest/index.ts'
 import type { Change, Selection } from '../model/index.ts'
 import type { Selected } from '../planner/index.ts'
-import { type JudgeOptions, readPolicies } from './policies.ts'
+import type { JudgeOptions } from './judge-plan.ts'
+import { readPolicies } from './policies.ts'
 
 export const DEFAULT_PATHS = ['espalier.yaml', 'espalier.yml', 'espalier'] as const
 

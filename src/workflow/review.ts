@@ -19,7 +19,7 @@ import {
 } from '../model/index.ts'
 import { type Opening, openingOf } from '../model/window-opening.ts'
 import { checkTierCuHours, meetingOf, tierOfProject, updateRestarts } from '../service/index.ts'
-import { type JudgeOptions, judgePlan } from './policies.ts'
+import { type JudgeOptions, judgePlan } from './judge-plan.ts'
 
 /** Returns a function that gives a project's declared price or tier. */
 export const declaredFor = <K extends 'price' | 'tier'>({ documents }: Desired, key: K) => {

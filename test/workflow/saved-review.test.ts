@@ -7,7 +7,7 @@ import type { EspalierError } from '../../src/base/index.ts'
 import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import type { Observed } from '../../src/model/index.ts'
 import { planSnapshot } from '../../src/workflow/index.ts'
-import type { JudgeOptions } from '../../src/workflow/policies.ts'
+import type { JudgeOptions } from '../../src/workflow/judge-plan.ts'
 import { checkSavedPlan, readSavedPlan, savedPlanOf } from '../../src/workflow/saved-plan.ts'
 import { PROJECT, world } from '../planner/world.ts'
 
