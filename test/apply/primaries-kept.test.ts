@@ -131,7 +131,6 @@ test('no branch is left without its declared primary, unless the service rejects
     if (lost.length > 0) said += 1
   })
   await fc.assert(property, { numRuns: runs(1_500) })
-  expect(applied).toBeGreaterThan(0)
   expectEnough(applied, 100)
   expectEnough(said, 5)
 })
