@@ -2,15 +2,17 @@
  * Generates files from the source: the JSON Schemas, the assets of pages, tables in the docs, and the precompiled
  * validator. With `--check`, nothing is written, and the script fails if a file is out of date.
  */
+
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { buildSync } from 'esbuild'
 import { parse } from 'yaml'
 import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
+import { REPOSITORY } from '../src/base/index.ts'
 import { standaloneValidators } from '../src/manifest/definition/compiler.ts'
 import { manifestSchema, POLICY_SCHEMA, sharedSchema } from '../src/manifest/index.ts'
-import { EFFECT_RULES, type Explanation, IMPACT_WORDS, REASONS, REPOSITORY } from '../src/model/index.ts'
+import { EFFECT_RULES, type Explanation, IMPACT_WORDS, REASONS } from '../src/model/index.ts'
 import { seedSchema } from '../src/sandbox/index.ts'
 import { controlApiPage } from './control-api.ts'
 import { hintsPage } from './hints.ts'

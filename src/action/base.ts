@@ -1,7 +1,8 @@
-/** Reads the manifests of a pull request's base. */
+/** Reads the manifests of a pull request's base, and compares them with those of its head. */
 import { isDeepStrictEqual } from 'node:util'
 import { commitOf, EspalierError, fetchCommit, parentsOf } from '../base/index.ts'
-import { hasErrors } from '../model/index.ts'
+import { type Desired, hasErrors, waveOf, withoutPlaces } from '../model/index.ts'
+import { projectIds } from '../planner/index.ts'
 import { type Manifests, manifestsAt, withEarlier } from '../workflow/index.ts'
 import type { PullRequest } from './event.ts'
 import type { Job } from './job.ts'
@@ -41,6 +42,18 @@ const CHECK_OUT =
 export const isSameContent = (base: Manifests, head: Manifests): boolean =>
   isDeepStrictEqual(base.loaded.texts, head.loaded.texts) &&
   isDeepStrictEqual(base.review?.policies, head.review?.policies)
+
+/**
+ * The ids of the projects whose declarations differ between the head and the base.
+ *
+ * @param base if `undefined`, all projects count as changed.
+ */
+export const changedProjects = (head: Desired, base: Desired | undefined): readonly string[] =>
+  projectIds(head).filter((id) => base === undefined || declaredText(head, id) !== declaredText(base, id))
+
+/** The project's declarations as JSON, without their positions in files. */
+const declaredText = ({ documents, waves }: Desired, id: string): string =>
+  JSON.stringify(withoutPlaces([documents.filter(({ project }) => project === id), waves?.[waveOf(waves, id)]?.name]))
 
 /**
  * Finds the base of a pull request. Usually its merge commit is checked out, and the first parent of that commit is the

@@ -41,8 +41,15 @@ import {
   withReview,
 } from '../workflow/index.ts'
 import { reportApproval } from './approval-status.ts'
-import { type Base, baseOf, fetchIfMissing, isSameContent, readBase, withPoliciesBefore } from './base.ts'
-import { changedProjects } from './changed-projects.ts'
+import {
+  type Base,
+  baseOf,
+  changedProjects,
+  fetchIfMissing,
+  isSameContent,
+  readBase,
+  withPoliciesBefore,
+} from './base.ts'
 import { type Ending, frameOf, hasLive, type Job, stepFiles, withReadClient, writeFile } from './job.ts'
 import { publicPlan, publicSnapshot } from './public-snapshot.ts'
 import { publish } from './publish.ts'

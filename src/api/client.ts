@@ -1,14 +1,6 @@
 /** A typed client for the control API. The read client has no methods that write. */
-import { type Clock, defined, plainText, systemClock } from '../base/index.ts'
-import {
-  apiPath,
-  DEFAULT_CONCURRENCY,
-  DEFAULT_TIMEOUT_MS,
-  type ObservedBranch,
-  type ObservedCompute,
-  projectOf,
-  type StepRequest,
-} from '../model/index.ts'
+import { type Clock, DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_MS, defined, plainText, systemClock } from '../base/index.ts'
+import { apiPath, type ObservedBranch, type ObservedCompute, projectOf, type StepRequest } from '../model/index.ts'
 import { ApiError, isNotFound, optionalRead } from './errors.ts'
 import { lockHolder } from './operation-ends.ts'
 import { listAll, newItems, type Page } from './reading.ts'

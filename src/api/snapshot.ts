@@ -1,7 +1,6 @@
 /** Reads the live state of projects. Plans are based on it. */
-import { type Clock, defined, mapConcurrently, systemClock } from '../base/index.ts'
+import { type Clock, DEFAULT_CONCURRENCY, defined, mapConcurrently, systemClock } from '../base/index.ts'
 import {
-  DEFAULT_CONCURRENCY,
   hasRecentChange,
   type Observed,
   type ObservedProject,

@@ -1,11 +1,9 @@
 /** Runs a plan wave by wave. Projects run concurrently, and within a project one step runs at a time. */
 import { setMaxListeners } from 'node:events'
 import type { WriteApi } from '../api/index.ts'
-import { type Clock, dateOf, groupBy, mapConcurrently } from '../base/index.ts'
+import { type Clock, DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_MS, dateOf, groupBy, mapConcurrently } from '../base/index.ts'
 import {
   type ApplyEvent,
-  DEFAULT_CONCURRENCY,
-  DEFAULT_TIMEOUT_MS,
   isUnpredicted,
   type Observed,
   type Outcome,

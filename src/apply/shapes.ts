@@ -1,5 +1,7 @@
 /** Zod schemas for plans. Plan files are checked with them, and `schemas/` is generated from them. */
+
 import { z } from 'zod'
+import { schemaAddress } from '../base/index.ts'
 import {
   CHANGE_KINDS,
   CONSENTS,
@@ -16,7 +18,6 @@ import {
   POLICY_RULE_NAMES,
   REASONS,
   type Reason,
-  schemaAddress,
   shapesByField,
   WEEKDAYS,
 } from '../model/index.ts'

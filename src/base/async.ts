@@ -1,3 +1,8 @@
+/** Concurrency and cancellation. */
+
+/** Maximum number of projects that are processed concurrently, unless an option says otherwise. */
+export const DEFAULT_CONCURRENCY = 16
+
 /**
  * Maps items with at most `concurrency` at a time. Results are in the order of the items. After a failure, no further
  * items are started.

@@ -1,6 +1,9 @@
 /** The clock, and times in UTC: not with `Intl`, which is too slow for plans with thousands of changes. */
 import { setTimeout as delay } from 'node:timers/promises'
 
+/** How long to wait for a step's operations or for a locked project, unless an option says otherwise. */
+export const DEFAULT_TIMEOUT_MS = 600_000
+
 /** A clock that tests can control. Milliseconds since the epoch. */
 export interface Clock {
   now(): number

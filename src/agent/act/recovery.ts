@@ -1,10 +1,17 @@
 /** Recovers the state of an apply from its journal, after the agent was killed. */
 import { hasEnded, optionalRead, type ReadApi, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
-import { type Clock, compare, defined, EspalierError, fileProblem, readIfExists } from '../../base/index.ts'
+import {
+  type Clock,
+  compare,
+  DEFAULT_TIMEOUT_MS,
+  defined,
+  EspalierError,
+  fileProblem,
+  readIfExists,
+} from '../../base/index.ts'
 import {
   type ApplyEvent,
-  DEFAULT_TIMEOUT_MS,
   handoversIn,
   type Observation,
   type Observed,

@@ -1,7 +1,14 @@
 /** Splits YAML text into documents, one at a time, within limits. Problems are values with positions in the text. */
 import { Composer, type CST, type Document, Lexer, type LineCounter, type ParsedNode, Parser } from 'yaml'
-import { MAX_DEPTH, MAX_DOCUMENT_TOKENS, MAX_PROBLEMS, MAX_TOTAL_TOKENS } from './limits.ts'
-import { type Content, readNodes, type YamlProblem } from './nodes.ts'
+import {
+  type Content,
+  MAX_DEPTH,
+  MAX_DOCUMENT_TOKENS,
+  MAX_PROBLEMS,
+  MAX_TOTAL_TOKENS,
+  readNodes,
+  type YamlProblem,
+} from './nodes.ts'
 import { readTokens } from './tokens.ts'
 
 /** A document in the form that keeps its comments and layout. */

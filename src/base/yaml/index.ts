@@ -1,5 +1,4 @@
 /** Separate from the index of base, so that only those who read YAML load the library. */
 export * from './documents.ts'
-export { MAX_PROBLEMS } from './limits.ts'
 export * from './nodes.ts'
 export * from './yaml-file.ts'

@@ -3,8 +3,7 @@
  * fleets are written like this, and composing nodes would double the time that it takes to read them.
  */
 import { type CST, isScalar, type ScalarTag, Schema } from 'yaml'
-import { MAX_DEPTH } from './limits.ts'
-import type { Content, Entries, Entry, Plain, Stretch } from './nodes.ts'
+import { type Content, type Entries, type Entry, MAX_DEPTH, type Plain, type Stretch } from './nodes.ts'
 
 /** Returns `undefined` if the document contains anything else, or may have an error. It must then be composed. */
 export const readTokens = ({ start, value, end = [] }: CST.Document): Content | undefined => {

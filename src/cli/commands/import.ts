@@ -10,9 +10,10 @@ import {
   plainText,
   readIfExists,
   replaceFile,
+  schemaAddress,
 } from '../../base/index.ts'
 import { type ExportOptions, isChosen } from '../../manifest/index.ts'
-import { type Observed, type ObservedProject, schemaAddress } from '../../model/index.ts'
+import type { Observed, ObservedProject } from '../../model/index.ts'
 import { type Adoption, adoptFile, nothingToImport, selectionWords } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'

@@ -1,13 +1,15 @@
 import { jsonPlan } from '../../apply/index.ts'
-import { commitOf, counted, defined, EXIT, PRIVATE, replaceFile, shellWord } from '../../base/index.ts'
 import {
+  commitOf,
+  counted,
   DEFAULT_CONCURRENCY,
-  hasErrors,
-  isEmptyPlan,
-  type Origin,
-  type Plan,
-  unknownSettlement,
-} from '../../model/index.ts'
+  defined,
+  EXIT,
+  PRIVATE,
+  replaceFile,
+  shellWord,
+} from '../../base/index.ts'
+import { hasErrors, isEmptyPlan, type Origin, type Plan, unknownSettlement } from '../../model/index.ts'
 import { ageOf, markdownPlan, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   checkOverrides,

@@ -1,6 +1,6 @@
 import { type ReadApi, snapshot, withOperations } from '../../api/index.ts'
-import { EXIT, mapConcurrently, PRIVATE, replaceFile, shellWord } from '../../base/index.ts'
-import { DEFAULT_CONCURRENCY, hasErrors } from '../../model/index.ts'
+import { DEFAULT_CONCURRENCY, EXIT, mapConcurrently, PRIVATE, replaceFile, shellWord } from '../../base/index.ts'
+import { hasErrors } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot, selectionWords } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'

@@ -1,6 +1,8 @@
 /** Shows the events of an apply, as a live view on a terminal and otherwise line by line. */
+
 import { Spinner } from 'listr2'
-import { type ApplyEvent, DEFAULT_CONCURRENCY, type Plan } from '../../model/index.ts'
+import { DEFAULT_CONCURRENCY } from '../../base/index.ts'
+import type { ApplyEvent, Plan } from '../../model/index.ts'
 import {
   afterEvent,
   applyLog,

@@ -14,11 +14,12 @@ import {
   oneOrList,
   only,
   type Schema,
+  schemaAddress,
   text,
   type ValueOf,
   when,
 } from '../../base/index.ts'
-import { COMPUTE_NAME_PATTERN, DURATION_PATTERN, rowOf, SIZE_TABLE, schemaAddress, TIERS } from '../../model/index.ts'
+import { COMPUTE_NAME_PATTERN, DURATION_PATTERN, rowOf, SIZE_TABLE, TIERS } from '../../model/index.ts'
 import { ATTRIBUTE_PROPERTIES, attributeDefinitions, type RESTART_WINDOW } from './attributes.ts'
 import { forEditors } from './for-editors.ts'
 import { POLICY } from './policy.ts'

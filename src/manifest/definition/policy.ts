@@ -1,6 +1,16 @@
 /** The definition of a policy file. Its schema, types and validator are derived from it. */
-import { type JsonSchema, list, map, oneOf, only, type Schema, text, type ValueOf } from '../../base/index.ts'
-import { POLICY_RULE_NAMES, type PolicyRuleName, policyRuleRow, schemaAddress } from '../../model/index.ts'
+import {
+  type JsonSchema,
+  list,
+  map,
+  oneOf,
+  only,
+  type Schema,
+  schemaAddress,
+  text,
+  type ValueOf,
+} from '../../base/index.ts'
+import { POLICY_RULE_NAMES, type PolicyRuleName, policyRuleRow } from '../../model/index.ts'
 
 const globs = (description: string, examples: readonly unknown[]) =>
   list(text({ minLength: 1, $comment: 'E_GLOB' }), { minItems: 1, description, examples })

@@ -1,9 +1,9 @@
 /** Seeds: the projects that a sandbox starts with. A seed uses the manifest's terms and obeys the API's rules. */
 import { z } from 'zod'
-import { EspalierError } from '../../base/index.ts'
+import { EspalierError, schemaAddress } from '../../base/index.ts'
 import { issueAt } from '../../base/issue-text.ts'
 import { type FileKind, parseYaml, readYaml } from '../../base/yaml/index.ts'
-import { parseDuration, SCALE_TO_ZERO_DEFAULT, SCALE_TO_ZERO_NEVER, schemaAddress } from '../../model/index.ts'
+import { parseDuration, SCALE_TO_ZERO_DEFAULT, SCALE_TO_ZERO_NEVER } from '../../model/index.ts'
 import { IN_SEEDS, limitProblem } from '../world/limits.ts'
 import type { ProjectRecord } from '../world/records.ts'
 import { pgSettings } from '../world/requests.ts'
