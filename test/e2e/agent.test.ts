@@ -100,7 +100,7 @@ test('a suspended project is not applied until it is resumed', async () => {
   expect(status.stdout).toMatch(/^ {2}as of \ds ago$/m)
   expect(status.stdout).toContain('espalier agent resume')
   expect((await agent('status')).stdout).toMatch(/AS OF.*\n.*shop.* \ds ago/)
-  expect((await agent('status', 'shop')).stdout).toContain(PROJECT)
+  expect((await agent('status', 'shop')).stdout).toMatch(new RegExp(`${PROJECT}[^]*\n  version [0-9a-f]{12}\n`))
   expect(await agent('status', 'shops')).toMatchObject({ code: 1, stderr: expect.stringContaining('no project shops') })
   expect((await agent('resume')).stderr).toContain('Name one or more projects, or use --all')
   expect(await agent('resume', '--all')).toMatchObject({ code: 0, stdout: 'Resumed: all projects.\n' })

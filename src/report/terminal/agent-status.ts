@@ -38,13 +38,14 @@ export const agentStatusTable = (projects: readonly ProjectView[], now: number, 
 /** @param now milliseconds since the epoch. */
 export const agentProjectDetail = (project: ProjectView, now: number, style: Style): string => {
   const paint = paintOf(style)
-  const { id, name, message, until, command, differences, released, refreshedAt } = project
+  const { id, name, message, until, command, differences, released, refreshedAt, version } = project
   const why = agentStatusWords(project)
   return [
     `${paint.bold(plainText(id))}${name === undefined ? '' : ` (${plainText(name)})`}  ${agentProjectState(project)}: ${why}`,
     ...(message === undefined ? [] : [`  ${plainText(message)}`]),
     ...(until === undefined ? [] : [`  until ${minuteOf(until)} UTC`]),
     ...(refreshedAt === undefined ? [] : [`  as of ${agoOf(refreshedAt, now)}`]),
+    ...(version === undefined ? [] : [`  version ${plainText(version.slice(0, 12))}`]),
     ...releasedLines(released).map((line) => `  ${plainText(line)}`),
     ...differences.flatMap((one) => differenceLines(one, `${one.origin}, ${agentStatusName(one)}`, differences)),
     ...(command === undefined ? [] : [`  Next: ${plainText(command)}`]),
