@@ -61,7 +61,7 @@ const DESCRIPTION = {
     rehearse: toggle('Output:', 'Also apply the plan to a copy of the projects in a sandbox that injects faults'),
     'detailed-exitcode': toggle(
       'Output:',
-      'Exit with 2 if there are changes, or a failed operation left a compute unsettled',
+      'Exit with 2 if there are changes, or if a failed operation left a compute unsettled',
     ),
     ...PLAN_VIEW_FLAGS,
     ...PLANNING_FLAGS,
