@@ -112,7 +112,7 @@ const MAX_REASON = 200
 
 /**
  * @returns reasons by policy name.
- * @throws {EspalierError} `E_OVERRIDE` if a name or a reason is missing.
+ * @throws {EspalierError} `E_OVERRIDE` if a name or a reason is missing, or a name occurs twice.
  */
 export const parseOverrides = (words: readonly string[]): ReadonlyMap<string, string> => {
   const overrides = new Map<string, string>()
@@ -126,6 +126,11 @@ export const parseOverrides = (words: readonly string[]): ReadonlyMap<string, st
           hint: 'Write --override NAME=REASON.',
         },
       )
+    }
+    if (overrides.has(name)) {
+      throw new EspalierError('E_OVERRIDE', `The policy \`${name}\` is overridden twice.`, {
+        hint: 'Give one reason for each policy.',
+      })
     }
     overrides.set(name, reason.trim())
   }

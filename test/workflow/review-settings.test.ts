@@ -39,6 +39,17 @@ test('an override of an unknown policy is rejected, unless the base or manifests
   expect((await withReview(broken, asked, { env })).review?.overrides?.size).toBe(1)
 })
 
+// hint: Give one reason for each policy.
+test('a policy can be overridden only once, because one of two reasons would be lost', async () => {
+  const twice = { override: ['calm=Agreed.', 'calm=Urgent.'] }
+  await expect(withReview(OWN, twice, { env })).rejects.toMatchObject({
+    code: 'E_OVERRIDE',
+    message: 'The policy `calm` is overridden twice.',
+  })
+  const once = { override: ['calm=Agreed, and urgent.'] }
+  expect((await withReview(OWN, once, { env })).review?.overrides?.get('calm')).toBe('Agreed, and urgent.')
+})
+
 test('an override may name a policy of the base, an earlier one or the limit of the run', async () => {
   const overriding = async (name: string, maxRestarts?: number) =>
     withReview(manifests(), { override: [`${name}=Agreed.`], maxRestarts }, { env, hasBase: true })
