@@ -171,11 +171,12 @@ describe('repeating a request', () => {
   ])(
     '%s whose response was lost is read back at growing intervals before it is sent again',
     async (_what, one, delays) => {
-      const { events, sent } = await applying(one, fakeApi({ computes: [compute('ep-1')], onSend: never }))
+      const { events, sent, result } = await applying(one, fakeApi({ computes: [compute('ep-1')], onSend: never }))
       const waits = events.flatMap((event) => (event.type === 'wait' ? [event] : []))
       expect(waits.map(({ delayMs }) => delayMs)).toEqual(new Array(sent).fill(delays).flat())
       expect(waits[0]).toMatchObject({ step: 's', why: 'reading-back' })
       expect(events.flatMap((event) => (event.type === 'call' ? [event.attempt] : []))).toEqual([1, 2, 3, 4])
+      expect(result.message).toContain('The request was sent 4 times, and the project does not show its effect.')
     },
   )
 
@@ -190,12 +191,15 @@ describe('repeating a request', () => {
     expect(sent).toBe(1)
   })
 
-  test('a failed read before the request fails the step without a request', async () => {
+  test.each([
+    ['failed', unreadable],
+    ['lost', lost('GET')],
+  ])('a %s read before the request fails the step without a request', async (_what, error) => {
     const api = fakeApi({ computes: [compute('ep-1')] })
-    const { result, sent } = await applying(step('s'), {
+    const { result, sent, clock } = await applying(step('s'), {
       ...api,
       getCompute: async () => {
-        throw unreadable
+        throw error
       },
     })
     expect(result).toMatchObject({
@@ -203,6 +207,24 @@ describe('repeating a request', () => {
       message: expect.stringContaining('Nothing was changed by this step.'),
     })
     expect(sent).toBe(0)
+    expect(clock.slept).toEqual([])
+  })
+
+  test('an update answered with 404 reports that status if the compute still exists', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')], onSend: failing(refused(404)) })
+    expect((await applying(step('s'), api)).result).toMatchObject({ reason: 'apply-failed', httpStatus: 404 })
+  })
+
+  test('a wait for the lock of the project is recorded for the step', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')] })
+    const { events } = await applying(step('s'), {
+      ...api,
+      sendUnless: async (request, before, options) => {
+        options?.onWait?.({ why: 'locked', message: 'the project is locked', delayMs: 500 })
+        return api.sendUnless(request, before, options)
+      },
+    })
+    expect(events).toContainEqual(expect.objectContaining({ type: 'wait', step: 's', why: 'locked', delayMs: 500 }))
   })
 
   test.each([
@@ -377,9 +399,73 @@ describe('a create at the same time as the one of another client', () => {
     expect(api.computes.size).toBe(2)
   })
 
+  test('is told from a lost request of its own that took effect late', async () => {
+    const api = fakeApi({
+      onSend: (attempt, { method }, perform) => {
+        if (attempt === 1) throw lost(method)
+        const answer = perform()
+        api.computes.set('ep-rival', made('2026-01-02T00:00:00Z'))
+        return answer
+      },
+    })
+    const { result } = await applying(step('s', creating), api)
+    expect(result.message).toMatch(/^The request whose response was lost took effect after all: both ep-\S+ and ep-/)
+  })
+
   test('is not confused with replicas of that name that the plan knew', async () => {
     const api = fakeApi({ computes: [made('2025-12-31T00:00:00Z')] })
     expect((await applying(step('s', creating), api)).result).toMatchObject({ status: 'done', computeId: 'ep-made-1' })
+  })
+})
+
+describe('a step whose operation ended badly', () => {
+  test.each<readonly [string, readonly string[], Partial<ObservedCompute>, string | undefined]>([
+    ['an active compute must be restarted', ['running', 'failed'], {}, 'restart'],
+    ['a compute that did not start must be started', ['running', 'failed'], { state: 'init' }, 'start'],
+    ['an idle compute needs no repair', ['running', 'failed'], { state: 'idle' }, undefined],
+    ['an operation that may still end well needs no repair', ['running'], {}, undefined],
+  ])('%s', async (_what, ends, live, repair) => {
+    const api = fakeApi({ computes: [compute('ep-1', live)], statuses: ends })
+    const { result } = await applying(step('s'), api, { operationTimeoutMs: 60_000 })
+    expect(result.status).toBe('failed')
+    expect(result.repair).toBe(repair)
+  })
+
+  test('needs no repair if its compute is gone', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      statuses: ['running', 'failed'],
+      onSend: (_attempt, _request, perform) => {
+        const answer = perform()
+        api.computes.delete('ep-1')
+        return answer
+      },
+    })
+    expect((await applying(step('s'), api)).result.repair).toBeUndefined()
+  })
+})
+
+test('a create whose size has no effect names the size', async () => {
+  const endpoint = {
+    branch_id: 'br-main',
+    type: 'read_only',
+    name: 'r',
+    autoscaling_limit_min_cu: 4,
+    autoscaling_limit_max_cu: 4,
+  } as const
+  const one = step('s', { ...creating, request: { method: 'POST', path: '/projects/p/endpoints', body: { endpoint } } })
+  const api = fakeApi({
+    onSend: (_attempt, _request, perform) => {
+      const answer = perform()
+      const [made] = [...api.computes.values()]
+      if (made !== undefined)
+        api.computes.set(made.id, { ...made, attributes: { ...made.attributes, size: { min: 1, max: 1 } } })
+      return answer
+    },
+  })
+  expect((await applying(one, api)).result).toMatchObject({
+    reason: 'not-effective',
+    message: expect.stringContaining('size: requested'),
   })
 })
 

@@ -522,6 +522,18 @@ describe('a compute that was idle in the plan and may be active when its step ru
     expect(events.filter((type) => type === 'window-overridden')).toHaveLength(1)
   })
 
+  test.each<readonly [string, Partial<Step>, string]>([
+    ['an update interrupts nobody', {}, 'none'],
+    ['a move has the impact that the plan shows', { kind: 'move', impact: 'disconnect' }, 'disconnect'],
+  ])('while the compute is still idle, %s', async (_what, one, predicted) => {
+    const { steps } = await apply({
+      plan: planWith(step('s', one)),
+      api: fakeApi({ computes: [idle] }),
+      consent: allow('move'),
+    })
+    expect(steps[0]?.observation?.predicted).toBe(predicted)
+  })
+
   // promise: wakes-while-waiting
   test('the step is not allowed without consent to a restart', async () => {
     const api = fakeApi({ computes: [idle], onLock: wakes })
