@@ -14,6 +14,7 @@ import {
   shellWord,
 } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
+import { isEmptyPlan } from '../model/index.ts'
 import { type Planned, planSnapshot } from './plan.ts'
 import { withoutMaxRestarts } from './review-settings.ts'
 import { SNAPSHOT_START } from './snapshot-file.ts'
@@ -84,15 +85,18 @@ export const checkSavedPlan = ({ file, path }: SavedPlan, planned: Planned): voi
     rewound: planSnapshot(withActivityOf(file.seen, observed), manifests).result,
   })
   if (verdict.kind === 'current') return
+  const isMet = planned.result.ok && isEmptyPlan(planned.result.plan)
   const [message, hint, lines] =
     verdict.kind === 'stale'
-      ? (['is stale', 'Plan again and review', verdict.moved] as const)
+      ? ([isMet ? APPLIED : 'is stale', 'Plan again and review', verdict.moved] as const)
       : (['does not match what Espalier plans', EDITED, verdict.where] as const)
   throw new EspalierError('E_STALE', `The saved plan ${path} ${message}; nothing was changed.\n${listed(lines)}`, {
     hint: `${hint}: \`espalier plan --out ${path.endsWith('.json') ? shellWord(path) : 'FILE'}\`.`,
     exitCode: EXIT.stale,
   })
 }
+
+const APPLIED = 'is stale: it seems to have been applied already, because the project matches the manifests'
 
 const EDITED = 'Nothing has changed since, so it was edited or made with different flags. Plan again and review'
 

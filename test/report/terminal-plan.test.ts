@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { type Change, IMPACTS, type Plan, type PlanCost } from '../../src/model/index.ts'
+import { type Change, type Consent, IMPACTS, type Plan, type PlanCost } from '../../src/model/index.ts'
 import { terminalOutcome, terminalPlan } from '../../src/report/index.ts'
 import { runs } from '../long-runs.ts'
 import { EMPTY_PLAN, FLEET, OUTCOME, PLAN, planWith } from './fixtures.ts'
@@ -148,6 +148,18 @@ test('each impact has a symbol and a colour of its own', () => {
   })
   expect(new Set(marks.map(({ symbol }) => symbol)).size).toBe(IMPACTS.length)
   expect(new Set(marks.map(({ color }) => color)).size).toBe(IMPACTS.length)
+})
+
+test('a plan asks only for the consents that were not given, and still says what a delete does', () => {
+  const [step] = PLAN.steps
+  if (step === undefined) throw new Error('there is no step')
+  const plan: Plan = { ...PLAN, steps: [{ ...step, consents: ['move', 'delete'] }] }
+  const shown = (...given: readonly Consent[]): string =>
+    terminalPlan(plan, plain(200), given.length === 0 ? {} : { allowed: new Set(given) })
+  expect(shown()).toContain('`apply` needs --allow move,delete. Deleting a compute')
+  expect(shown('move')).toContain('`apply` needs --allow delete. Deleting a compute')
+  expect(shown('move', 'delete')).toMatch(/\nDeleting a compute/)
+  expect(shown('move', 'delete')).not.toContain('--allow')
 })
 
 test.each([false, true])(

@@ -63,6 +63,15 @@ const verdict = ([then, ...made]: Side, [now, ...applied]: Side): string => {
   }
 }
 
+test('a saved plan whose changes are all in place already says so', () => {
+  const done = world({ main: { primary: { id: 'ep-main', size: 2 } } })
+  const before = world({ main: { primary: { id: 'ep-main', size: 1 } } })
+  const main = '  main: { primary: { size: 2 } }\n'
+  expect(verdict([before, main], [done, main])).toMatch(
+    /is stale: it seems to have been applied already, because the project matches the manifests; nothing was changed\./,
+  )
+})
+
 describe('a saved plan with an expiring branch', () => {
   test('is stale if the branch now expires too soon', () => {
     const said = verdict([live(0, 120), BOTH], [live(90, 120), BOTH])

@@ -1,5 +1,5 @@
 import { EspalierError, EXIT, plainJson } from '../../base/index.ts'
-import { type ApplyEvent, exitCodeOf, hasErrors, isEmptyPlan, type Outcome } from '../../model/index.ts'
+import { type ApplyEvent, type Consent, exitCodeOf, hasErrors, isEmptyPlan, type Outcome } from '../../model/index.ts'
 import type { PlanRun } from '../../report/html/index.ts'
 import { isNotStarted, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
@@ -115,7 +115,7 @@ export const applyCommand = commandOf(DESCRIPTION, async (given, io) => {
     onSignal: io.onSignal,
     notify: (message) => print(message, io.stderr),
     onReading: reading.onReading,
-    onPlan: (planned, again) => showPlan(planned, again, flags, io),
+    onPlan: (planned, again) => showPlan(planned, policy.allow, again, flags, io),
     watch: (planned) => watch(planned, page, flags, io),
   })
     .catch((error: unknown) => {
@@ -195,7 +195,13 @@ const manifestsFor = async (
   return isUnselected ? manifests : select(manifests, selection, io.cwd)
 }
 
-const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: ApplyFlags, io: Io): void => {
+const showPlan = (
+  { plan, observed }: PlannedApply,
+  given: ReadonlySet<Consent>,
+  again: boolean,
+  flags: ApplyFlags,
+  io: Io,
+): void => {
   if (again) {
     print(
       'The project has changed since the plan above was made, so it was not applied. This is the new plan:',
@@ -211,6 +217,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
     takenAt: observed.takenAt,
     now: timeOf(io),
     overridesWindows: flags.now === true,
+    allowed: given,
     detail: flags.detail,
   }
   print(terminalPlan(plan, styleOf(stream, flags, io.env), shown), stream)

@@ -24,13 +24,15 @@ export interface PlanContext {
   readonly now?: string
   /** Whether `--now` is given, so that steps also run while their restart windows are closed. */
   readonly overridesWindows?: boolean
+  /** The consents that were given. */
+  readonly allowed?: ReadonlySet<Consent>
   readonly since?: Since
   /** Whether to show everything: every attribute, place and reason, capacity, time, and the order of steps. */
   readonly detail?: boolean | undefined
 }
 
 /** The data that all sections of a plan need. */
-export interface PlanFrame extends Pick<PlanContext, 'takenAt' | 'now' | 'overridesWindows' | 'since'> {
+export interface PlanFrame extends Pick<PlanContext, 'takenAt' | 'now' | 'overridesWindows' | 'allowed' | 'since'> {
   readonly plan: Plan
   readonly isDetailed: boolean
   readonly style: Style

@@ -228,13 +228,18 @@ const capacitySection = ({ plan, style, paint, takenAt }: PlanFrame): string => 
 }
 
 /** The counts, the cost, and where to find the rest. */
-const closing = ({ plan, isDetailed, style, paint, since }: PlanFrame): string => {
+const closing = ({ plan, isDetailed, style, paint, since, allowed }: PlanFrame): string => {
   const unmanaged = unmanagedWords(plan).map((words) => ` ${words}.`)
   if (isEmptyPlan(plan)) {
     const color = plan.leftOut === undefined ? paint.green : paint.bold
     return wrap(`${color(emptyVerdict(plan, since?.origin))}${unmanaged.join('')}`, style, '', '')
   }
   const consents = requiredConsents(plan)
+  const missing = consents.filter((consent) => allowed?.has(consent) !== true)
+  const needs = [
+    ...(missing.length === 0 ? [] : [`\`apply\` needs --allow ${missing.join(',')}.`]),
+    ...(consents.includes('delete') ? [DELETE_WORDS] : []),
+  ]
   const noticed = interruptions(plan)
   const counts = `${planLine(plan.summary)}${noticed === '' ? '' : ` ${capitalised(noticed)}.`}`
   const cost = planCostWords(plan)
@@ -242,21 +247,7 @@ const closing = ({ plan, isDetailed, style, paint, since }: PlanFrame): string =
   const hint = isDetailed ? '' : `${areExplained(plan) ? 'Capacity' : 'Places, capacity'}, order: --detail`
   const room = style.width - textWidth(last) - textWidth(hint)
   return [
-    ...(consents.length === 0
-      ? []
-      : [
-          wrap(
-            paint.yellow(
-              [
-                `\`apply\` needs --allow ${consents.join(',')}.`,
-                ...(consents.includes('delete') ? [DELETE_WORDS] : []),
-              ].join(' '),
-            ),
-            style,
-            '',
-            '',
-          ),
-        ]),
+    ...(needs.length === 0 ? [] : [wrap(paint.yellow(needs.join(' ')), style, '', '')]),
     ...(cost === undefined ? [] : [wrap(`${paint.bold(counts)}${unmanaged.join('')}`, style, '', '')]),
     ...(room >= 2 && hint !== ''
       ? [`${cost === undefined ? paint.bold(last) : last}${' '.repeat(Math.min(room, 6))}${paint.dim(hint)}`]
