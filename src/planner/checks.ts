@@ -5,6 +5,7 @@ import {
   type ComputeType,
   type Diagnostic,
   differingKeys,
+  type ObservedBranch,
   type ObservedCompute,
   type ObservedProject,
   problem,
@@ -33,7 +34,11 @@ export const checkMerged = (
       new Set(declarations.branches.filter(isProtected).map(({ branch }) => branch.id)),
     ),
     ...checkNames(claims, staying),
-    ...checkRenames(claims, staying),
+    ...checkRenames(
+      claims,
+      staying,
+      declarations.branches.map(({ branch }) => branch),
+    ),
   ]
 }
 
@@ -127,23 +132,45 @@ const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[
   })
 }
 
-/** Warns if a replica would be created next to an identical unmanaged one. The user may have renamed its key. */
-const checkRenames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
+/**
+ * Warns if a replica would be created although an identical one is undeclared: on the same branch, or with the same name
+ * on another declared one. The user may have renamed or moved its key.
+ */
+const checkRenames = (
+  claims: readonly Claim[],
+  staying: readonly ObservedCompute[],
+  declared: readonly ObservedBranch[],
+): readonly Diagnostic[] => {
   const isReplica = ({ type }: Pick<Claim, 'type'>): boolean => type === 'read_only'
-  const missing = groupBy(
-    claims.filter((claim) => isReplica(claim) && claim.observed === undefined),
-    ({ branch }) => branch.id,
+  const missing = claims.filter((claim) => isReplica(claim) && claim.observed === undefined)
+  const unmanaged = staying.filter(isReplica)
+  const nameOf = new Map(declared.map(({ id, name }) => [id, name]))
+  const missingOn = groupBy(missing, ({ branch }) => branch.id)
+  const unmanagedOn = groupBy(unmanaged, ({ branchId }) => branchId)
+  const missingAs = groupBy(missing, ({ desired }) => desired.attributes.name ?? '')
+  const elsewhere = unmanaged.filter(
+    ({ branchId, attributes }) => nameOf.has(branchId) && attributes.name !== undefined,
   )
-  const unmanaged = groupBy(staying.filter(isReplica), ({ branchId }) => branchId)
-  return [...missing].flatMap(([branchId, [claim, ...others]]) => {
-    const [live, ...more] = unmanaged.get(branchId) ?? []
-    if (claim === undefined || live === undefined || others.length > 0 || more.length > 0) return []
-    const { key, attributes, source } = claim.desired
-    const differs = differingKeys(attributes, live.attributes).some((attribute) => attribute !== 'name')
-    const { name } = live.attributes
-    if (differs || name === undefined) return []
-    const message = `Replica \`${key}\` of branch \`${claim.branch.name}\` will be created, although ${live.id}, named \`${name}\`, is identical and undeclared.`
-    const hint = `If \`${name}\` was renamed to \`${key}\`, write \`renamedFrom: ${name}\` under \`${key}\` to keep the compute and its host.`
+  const unmanagedAs = groupBy(elsewhere, ({ attributes }) => attributes.name ?? '')
+  return missing.flatMap(({ branch, desired }) => {
+    const { key, attributes, source } = desired
+    const onBranch = onlyPair(missingOn.get(branch.id), unmanagedOn.get(branch.id))
+    const live = onBranch ?? onlyPair(missingAs.get(attributes.name ?? ''), unmanagedAs.get(attributes.name ?? ''))
+    const { name } = live?.attributes ?? {}
+    if (live === undefined || name === undefined) return []
+    if (differingKeys(attributes, live.attributes).some((attribute) => attribute !== 'name')) return []
+    const place = live === onBranch ? '' : ` on branch \`${nameOf.get(live.branchId)}\``
+    const message = `Replica \`${key}\` of branch \`${branch.name}\` will be created, although ${live.id}, named \`${name}\`${place}, is identical and undeclared.`
+    const hint =
+      live === onBranch
+        ? `If \`${name}\` was renamed to \`${key}\`, write \`renamedFrom: ${name}\` under \`${key}\` to keep the compute and its host.`
+        : `If \`${key}\` was moved to this branch, write \`id: ${live.id}\` under it to keep the compute and its host.`
     return [warning('W_RENAMED', message, hint, source)]
   })
 }
+
+/** The live replica, if one replica is missing and one is undeclared. */
+const onlyPair = (
+  missing: readonly Claim[] = [],
+  unmanaged: readonly ObservedCompute[] = [],
+): ObservedCompute | undefined => (missing.length === 1 && unmanaged.length === 1 ? unmanaged[0] : undefined)

@@ -76,6 +76,16 @@ describe('planning', () => {
     expect(text).toContain('Plan: 1 to update.')
     expect(text).not.toContain('W_RENAMED')
   })
+
+  // hint: If `…` was moved to this branch, write `id: …` under it
+  test('a replica that is moved to another branch keeps its compute', async () => {
+    const shop = await stage('branches: { main: { primary: {} }, staging: { replicas: { bi: { size: 1 } } } }')
+    expect((await shop.run('plan')).text).toContain('write `id: ep-bi` under it')
+    await shop.declare('branches: { main: { primary: {} }, staging: { replicas: { bi: { id: ep-bi, size: 1 } } } }')
+    const { text } = await shop.run('plan')
+    expect(text).toContain('Plan: 1 to move.')
+    expect(text).not.toContain('W_RENAMED')
+  })
 })
 
 describe('applying', () => {

@@ -45,6 +45,54 @@ describe('a declared replica that is missing while an equal undeclared one is li
   })
 })
 
+describe('a declared replica that is missing while an equal undeclared one of that name is live on another branch', () => {
+  const REPLICA = { id: 'ep-bi', name: 'bi', size: 1 }
+  const planFor = (declared: Readonly<Record<string, DeclaredShape>>, live: Readonly<Record<string, LiveBranch>>) =>
+    planOf({ branches: { main: {}, ...declared } }, world({ main: {}, staging: {}, ...live }))
+
+  test('is created with a warning that suggests its id, which moves it', () => {
+    const [declared, live] = [{ staging: { replicas: { bi: { size: 1 } } } }, { main: { replicas: [REPLICA] } }]
+    expect(planFor(declared, live).warnings).toMatchObject([
+      {
+        code: 'W_RENAMED',
+        message:
+          'Replica `bi` of branch `staging` will be created, although ep-bi, named `bi` on branch `main`, is identical and undeclared.',
+        hint: 'If `bi` was moved to this branch, write `id: ep-bi` under it to keep the compute and its host.',
+      },
+    ])
+    const pinned = planFor({ staging: { replicas: { bi: { id: 'ep-bi', size: 1 } } } }, live)
+    expect(pinned.warnings).toEqual([])
+    expect(whatHappens(pinned)).toMatchObject([['move', 'bi', 'ep-bi', expect.anything()]])
+  })
+
+  test.each<readonly [string, Readonly<Record<string, DeclaredShape>>, Readonly<Record<string, LiveBranch>>]>([
+    [
+      'the other branch is not declared',
+      { staging: { replicas: { bi: { size: 1 } } } },
+      { dev: { replicas: [REPLICA] } },
+    ],
+    ['they differ', { staging: { replicas: { bi: { size: 2 } } } }, { main: { replicas: [REPLICA] } }],
+    ['the names differ', { staging: { replicas: { olap: { size: 1 } } } }, { main: { replicas: [REPLICA] } }],
+    [
+      'the live replica is declared',
+      { main: { replicas: { bi: {} } }, staging: { replicas: { bi: { size: 1 } } } },
+      { main: { replicas: [REPLICA] } },
+    ],
+    [
+      'it is missing on two branches',
+      { staging: { replicas: { bi: { size: 1 } } }, dev: { replicas: { bi: { size: 1 } } } },
+      { main: { replicas: [REPLICA] }, dev: {} },
+    ],
+    [
+      'two undeclared ones are live',
+      { dev: {}, staging: { replicas: { bi: { size: 1 } } } },
+      { main: { replicas: [REPLICA] }, dev: { replicas: [{ ...REPLICA, id: 'ep-bi-2' }] } },
+    ],
+  ])('is created without the warning when %s', (_why, declared, live) => {
+    expect(codes(planFor(declared, live))).not.toContain('W_RENAMED')
+  })
+})
+
 describe('renamedFrom', () => {
   test('renames the live replica without interrupting connections', () => {
     const plan = planFor({ olap: { renamedFrom: 'bi', size: 1 } })
