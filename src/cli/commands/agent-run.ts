@@ -74,11 +74,11 @@ const DESCRIPTION = {
       choices: ['report', 'revert'],
       default: 'report',
     }),
-    allow: text('Decisions:', 'Impacts to allow: disconnect, move, replace, delete; none forbids even restarts', {
+    allow: text('Decisions:', 'Impacts to allow: disconnect, move, replace, delete; none forbids restarts too', {
       value: 'LIST',
       array: true,
     }),
-    'max-restarts': number('Decisions:', 'Maximum number of restarts in all projects together in any 24 hours'),
+    'max-restarts': number('Decisions:', 'Maximum number of restarts in any 24 hours, over all projects'),
     // There is no `--override`, because an override is for a single run and states a reason for it.
     policy: { ...REVIEW_FLAGS.policy, group: 'Decisions:' },
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
@@ -109,10 +109,10 @@ const DESCRIPTION = {
     ['$0 agent run --repo . --sandbox=seed.yaml', 'Try the command without an account'],
     ['$0 agent run --repo . --once', 'Process each project once, as in a cron job'],
   ],
-  notes: `After SIGTERM or Ctrl-C, running steps complete, and every branch's primary is restored. A second signal stops the agent immediately.
+  notes: `After SIGTERM or Ctrl-C, the agent completes running steps and restores missing primaries. A second signal stops it immediately.
 
 ${STATE_CODES}
-  Without --once: 0 if the agent was stopped, 3 if it left a branch without a primary, 1 if it cannot start or continue.`,
+  Without --once: 0 if the agent was stopped, 1 if it cannot start or continue, 3 if it left a branch without a primary.`,
 } as const satisfies Description
 
 type AgentRunFlags = ValuesOf<typeof DESCRIPTION>

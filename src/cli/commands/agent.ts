@@ -59,7 +59,7 @@ const RECONCILE = {
   examples: [['$0 agent reconcile quiet-river-12345678', 'Read one project immediately, and show its state']],
   notes: `Restart windows, --allow and suspensions still apply.
 
-The command waits until each project has been read (or could not be read) and its steps have ended. If a project takes longer than --timeout, the exit code is 3.
+The command waits until the agent has tried to read each project and its steps have ended. If this takes longer than --timeout, the exit code is 3.
 
 ${STATE_CODES}`,
 } as const satisfies Description
@@ -76,7 +76,7 @@ const ADOPT = {
     ['$0 agent adopt quiet-river-12345678', 'List the differences, starting with those that cause restarts'],
     ['$0 agent adopt quiet-river-12345678 --commit 0123456789ab', 'Let the agent apply them'],
   ],
-  notes: `Restart windows, --allow and suspensions still apply. If a live value changes after it was shown, the difference counts as drift.
+  notes: `Restart windows, --allow and suspensions still apply. If a live value changes after it was listed, the difference counts as drift.
 
 Exit codes:
   0   adopted, or there is nothing to adopt

@@ -53,7 +53,7 @@ const DESCRIPTION = {
     ...PLANNING_FLAGS,
     base: text('Manifests:', 'With --introduced, the git ref to compare the manifests with', { value: 'REF' }),
     'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
-    allow: text('Consent:', 'Impacts to allow: disconnect, move, replace, delete; none forbids even restarts', {
+    allow: text('Consent:', 'Impacts to allow: disconnect, move, replace, delete; none forbids restarts too', {
       value: 'LIST',
       array: true,
     }),
@@ -75,8 +75,9 @@ const DESCRIPTION = {
     ['$0 apply --html apply.html', 'Also write a page with the outcome'],
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
-  notes: `After Ctrl-C, running steps complete, and new steps start only to restore a branch's primary. A
-second Ctrl-C stops immediately. To continue, run the command again. If CI is set, apply does not prompt, so --auto-approve is required.
+  notes: `After Ctrl-C, apply completes running steps, and starts new ones only to restore a branch's primary.
+A second Ctrl-C stops immediately. To continue, run the command again. If CI is set, apply does not
+prompt, so --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do

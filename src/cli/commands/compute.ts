@@ -38,7 +38,7 @@ const describe = (action: string) =>
       ...CONNECTION_FLAGS,
     },
     examples: [[`$0 compute ${action} staging`, 'Refer to a primary by its database branch']],
-    notes: `Shows the effect on connections, asks for confirmation (not for start), and waits for the operations to end.
+    notes: `Shows the effect on connections, asks for confirmation (except for start), and waits for the operations to end.
 
 The manifests in the current folder apply: no flag overrides \`protect: true\`, and restart windows
 apply unless you pass --now.

@@ -29,7 +29,7 @@ const DESCRIPTION = {
   0   no live project changed
   ${EXIT_ERROR},
       or a project cannot be planned (the others are shown)
-  2   a live project changed, or if a failed operation left a compute unsettled`,
+  2   a live project changed, or a failed operation left a compute unsettled`,
 } as const satisfies Description
 
 export const driftCommand = commandOf(DESCRIPTION, async (flags, io) => {
