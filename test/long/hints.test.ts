@@ -344,6 +344,14 @@ test('all codes are listed', async () => {
   expect((await shop.follow(unknown, 'Run `')).text).toContain('E_PRIMARY_TAKEN')
 })
 
+// hint: The exit codes of a command are in its help: `espalier apply --help`.
+test('exit codes are explained in the help', async () => {
+  const shop = await stage()
+  const unknown = await shop.run('explain', '5')
+  expect(unknown.text).toContain('There is no code 5.')
+  expect((await shop.follow(unknown, 'in its help: `')).text).toContain('5 done, except for steps that wait')
+})
+
 // hint: Use --auto-approve, and use --allow for changes that --auto-approve does not permit.
 test('without a terminal, the plan can be shown and applied', async () => {
   const shop = await stage(PRIMARY)

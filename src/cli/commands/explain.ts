@@ -42,6 +42,12 @@ export const explainCommand = commandOf(DESCRIPTION, async (flags, io) => {
   const found = [code, code.toUpperCase(), code.toLowerCase()].find((spelling) => ALL.has(spelling))
   const explanation = ALL.get(found ?? '')
   if (found === undefined || explanation === undefined) {
+    if (/^\d{1,3}$/.test(code)) {
+      throw usageError(
+        `There is no code ${code}.`,
+        'The exit codes of a command are in its help: `espalier apply --help`.',
+      )
+    }
     const near = nearest(code.toUpperCase(), [...ALL.keys()])
     throw usageError(
       `There is no code ${code}${near === undefined ? '.' : `: did you mean ${near}?`}`,
