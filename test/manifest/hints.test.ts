@@ -14,10 +14,12 @@ const WINDOW = 'days: [sun], timezone: UTC'
 // hint: For example, write `…: …`.
 // hint: For the whole day, write `from: "00:00"` and `to: "24:00"`. For no window, write `restartWindow: always`.
 // hint: For example, write `currency: USD`.
+// hint: Write `…: …`.
 test.each([
   ['primary: absent', 'branches: { main: { primary: none } }', 'branches: { main: { primary: absent } }'],
   ['scaleToZero: never', primary('size: 24, scaleToZero: 5m'), primary('size: 24, scaleToZero: never')],
   ['scaleToZero: never', primary('scaleToZero: off'), primary('scaleToZero: never')],
+  ['size: 1', primary('size: 1CU'), primary('size: 1')],
   ['max: 16', primary('size: { min: 9, max: 18 }'), primary('size: { min: 9, max: 16 }')],
   ['size: 18', primary('size: { min: 9, max: 18 }'), primary('size: 18')],
   ['match: preview/*', 'rules: [{ primary: {} }]', 'rules: [{ match: "preview/*", primary: {} }]'],
