@@ -396,7 +396,7 @@ const addressed =
 // hint: Use --auto-approve.
 // hint: Write --override NAME=REASON.
 // hint: Use a wider --branch.
-// hint: Name the project with --project, by its id or name.
+// hint: Name the project by its id or name: run `espalier … --project …`.
 // hint: Choose one by its id: ….
 // hint: Use its id.
 // hint: Set `disabled: false` in its manifest, then run `espalier apply`.
@@ -426,7 +426,7 @@ test.each<Mistake>([
     corrected: 'import --project shop --branch *',
   },
   {
-    hint: 'Name the project with --project, by its id or name.',
+    hint: 'Name the project by its id or name: run',
     run: 'compute restart ep-bi-1 --auto-approve',
     corrected: 'compute restart ep-bi-1 --auto-approve --project shop',
     file: ['espalier.yaml', 'version: 1\nprojects: [shop, shop-2]\n', 'version: 1\nprojects: [shop, shop-2]\n'],
