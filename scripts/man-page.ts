@@ -1,11 +1,11 @@
 /** Writes the descriptions of all commands, and the man page: `tsx scripts/man-page.ts DESCRIPTIONS.json MAN_PAGE`. */
 import { writeFileSync } from 'node:fs'
 import packageJson from '../package.json' with { type: 'json' }
-import { EXIT } from '../src/base/index.ts'
+import { EXIT, EXIT_WORDS } from '../src/base/index.ts'
 import type { Description, Entry } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commands/index.ts'
 import { allDescriptions } from '../src/cli/descriptions.ts'
-import { API_ENVIRONMENT, EXIT_WORDS } from '../src/cli/help.ts'
+import { API_ENVIRONMENT } from '../src/cli/help.ts'
 import { COMMON_FLAGS, type Flag, type Flags, valueNameOf } from '../src/cli/setup/flags.ts'
 
 /** Escapes text for roff: backslashes, dots and quotes at the start of a line, and non-ASCII characters. */

@@ -11,6 +11,17 @@ export const EXIT = {
   interrupted: 130,
 } as const
 
+/** The type requires an entry for each code. */
+export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
+  ok: 'done, or nothing to do',
+  error: 'wrong input, wrong usage, or an error before anything was changed',
+  changes: 'plan --detailed-exitcode found changes, drift found drift, or fmt --check found an unformatted file',
+  partial: 'only part of the plan was applied',
+  stale: 'the saved plan is stale or was edited',
+  scheduled: 'done, except for steps that wait for their restart window',
+  interrupted: 'interrupted',
+}
+
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** Node's error for a host with several addresses has no message of its own, so its first cause is used. */

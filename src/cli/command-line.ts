@@ -65,7 +65,12 @@ export const readCommandLine = async (words: readonly string[]): Promise<Command
     values[name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())] = value
   }
   const positionals = readPositionals(entry, command, given)
-  if (typeof positionals === 'string') throw mistake(positionals)
+  if (typeof positionals === 'string') {
+    const value = found.get('sandbox')?.[0] === '' ? words[words.indexOf('--sandbox=') + 1] : undefined
+    throw value !== undefined && positionals.endsWith(`: ${value}`)
+      ? usageError(positionals, `If ${value} is the sandbox's folder or seed, write: --sandbox=${value}`)
+      : mistake(positionals)
+  }
   const all = { ...values, ...positionals }
   return { command, values: { ...all, invocation: { name: path.names.join(' '), flags, values: all } } }
 }

@@ -1,6 +1,6 @@
 /** Renders the help with yargs, using the table of commands. */
 import yargs, { type Argv, type Options } from 'yargs'
-import { defined, EXIT } from '../base/index.ts'
+import { defined, EXIT, EXIT_WORDS } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import type { Description, Entry } from './command.ts'
 import { below } from './command-line.ts'
@@ -9,17 +9,6 @@ import { descriptionOf, isLeaf } from './descriptions.ts'
 import { COMMON_FLAGS, COMMON_GROUP, CONNECTION_FLAGS, type Flag, valueNameOf } from './setup/flags.ts'
 import type { Io } from './setup/io.ts'
 import { print, styleOf } from './terminal/terminal.ts'
-
-/** The type requires an entry for each code. */
-export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
-  ok: 'done, or nothing to do',
-  error: 'wrong input, wrong usage, or an error before anything was changed',
-  changes: 'plan --detailed-exitcode found changes, drift found drift, or fmt --check found an unformatted file',
-  partial: 'only part of the plan was applied',
-  stale: 'the saved plan is stale or was edited',
-  scheduled: 'done, except for steps that wait for their restart window',
-  interrupted: 'interrupted',
-}
 
 /** For all commands that connect to the control API. */
 export const API_ENVIRONMENT = `Environment:

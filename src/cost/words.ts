@@ -46,8 +46,13 @@ const sharePhrase = ({ kind, activeHoursPerDay, since }: CostBasis): string => {
   if (kind === 'unknown') return 'no usage history'
   if (kind === 'settings') return 'never sleeps'
   const from = since === null ? '' : ` since ${formatDay(since)}`
-  return activeHoursPerDay === null ? `used${from}` : `active ${formatCuHours(activeHoursPerDay)} h a day${from}`
+  if (activeHoursPerDay === 0) return `not active${from}`
+  return activeHoursPerDay === null ? `used${from}` : `active ${formatHoursPerDay(activeHoursPerDay)}${from}`
 }
+
+/** `6 h a day`, `less than 0.1 h a day`. */
+export const formatHoursPerDay = (hours: number): string =>
+  `${hours < 0.05 ? 'less than 0.1' : formatCuHours(hours)} h a day`
 
 const averagePhrase = ({ averageCu }: CostBasis): string | undefined =>
   averageCu === null ? undefined : `${averageCu} CU on average`

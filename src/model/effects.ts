@@ -42,7 +42,7 @@ interface EffectRow<V extends AttributeValue> {
   /** The values before and after the change. `undefined` if unknown, or if the compute does not exist. */
   of(compute: AffectedCompute): Pair<V>
   /** How the change is shown. */
-  phrase(before: V, after: V, change: Pick<Change, 'branch' | 'from' | 'after'>): string
+  phrase(before: V, after: V, change: Pick<Change, 'branch' | 'from' | 'after' | 'kind'>): string
   /** Whether users lose something. */
   worsens(before: V, after: V): boolean
   /** When a change for the worse is a warning. Absent: never. */
@@ -88,7 +88,11 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
       const stays = (kind === 'update' || kind === 'create') && (after?.disabled !== true || before?.disabled === true)
       return [isDefaultPrimary, isDefaultPrimary && stays]
     },
-    phrase: (_before, _after, { branch, from }) => `${(from ?? branch).name} is the default branch`,
+    phrase: (_before, _after, { branch, from, kind }) => {
+      const fate = { delete: 'deleted', move: `moved to ${branch.name}`, replace: 'replaced by a replica' }
+      const words = kind === 'create' || kind === 'update' ? 'disabled' : fate[kind]
+      return `${(from ?? branch).name} is the default branch, and its primary is ${words}`
+    },
     worsens: always,
     warning: {
       code: 'W_DEFAULT_BRANCH',

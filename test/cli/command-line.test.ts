@@ -57,6 +57,13 @@ test.each([
   expect((await read(line)).values).toMatchObject(values)
 })
 
+// hint: If … is the sandbox's folder or seed, write: --sandbox=…
+test('a seed after --sandbox, in a command without paths, is to be passed to it', async () => {
+  const hint = expect.stringContaining('write: --sandbox=seed.yaml')
+  await expect(read('init --sandbox= seed.yaml')).rejects.toThrow(expect.objectContaining({ code: 'E_USAGE', hint }))
+  expect((await read('init --sandbox=seed.yaml')).values).toMatchObject({ sandbox: 'seed.yaml' })
+})
+
 test('every command rejects unknown flags, and every flag that needs a value is rejected without one', async () => {
   for (const { name: command, flags } of EVERY_COMMAND) {
     await expect(read(`${command} --nothing-like-it`)).rejects.toThrow('There is no flag --nothing-like-it')

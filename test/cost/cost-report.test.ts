@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CostReport, costReport, type DeclaredPlace } from '../../src/cost/index.ts'
+import { basisSentence, type CostReport, costReport, type DeclaredPlace } from '../../src/cost/index.ts'
 import type { ComputeAttributes, Observed, ObservedBranch } from '../../src/model/index.ts'
 import { costMarkdown, costTable } from '../../src/report/index.ts'
 import { branch, compute, hoursAgo, NEVER, NOW, operations, project } from './worlds.ts'
@@ -163,4 +163,13 @@ test('the Markdown report collapses details and shows names in code spans', () =
     </details>
     "
   `)
+})
+
+test.each([
+  [0, 'not active'],
+  [0.01, 'active less than 0.1 h a day'],
+  [0.05, 'active 0.1 h a day'],
+])('%d active hours a day are never shown as 0 h', (activeHoursPerDay, words) => {
+  const basis = { kind: 'measured', activeHoursPerDay, since: null, averageCu: null, flags: [] } as const
+  expect(basisSentence(basis)).toBe(words)
 })

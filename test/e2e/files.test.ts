@@ -122,15 +122,17 @@ test.each([
   ['PRUNED', 'not declared, and the manifest sets prune: true'],
   ['restart', 'restarts: existing connections drop'],
   ['delete', '--allow delete'],
+  ['5', 'Exit code 5: done, except for steps that wait for their restart window.'],
 ])('espalier explain %s prints the explanation', async (code, words) => {
   expect(await offline('explain', code)).toMatchObject({ code: 0, stdout: expect.stringContaining(words), stderr: '' })
 })
 
-test('explain lists all codes, and suggests the closest code for an unknown one', async () => {
+test('explain lists all codes, and suggests the closest topic for an unknown one', async () => {
   const { stdout } = await offline('explain')
   expect(stdout.split('\n').length).toBeGreaterThan(90)
   const { code, stderr } = await offline('explain', 'E_SIZES')
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean E_SIZE?') })
+  expect((await offline('explain', 'size')).stderr).toContain('did you mean sizes?')
 })
 
 test('import writes a manifest whose plan is empty', async () => {

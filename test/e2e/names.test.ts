@@ -76,6 +76,8 @@ describe('a project chosen by its name', () => {
 
   test('must be chosen if the manifests declare several projects, which the error lists', async () => {
     await write('espalier.yaml', `${manifest('amber-1', 2)}---\n${manifest('coral-3', 2)}`)
+    const started = await run('compute', 'start', 'main')
+    expect(started.stderr.replaceAll(/\s+/g, ' ')).toContain('run `espalier compute start main --project amber-1')
     const { stderr } = await run('operations', 'list')
     expect(stderr).toContain('The manifests declare 2 projects, so it is not clear which one to use.')
     expect(stderr).toContain('They declare amber-1, coral-3.')

@@ -344,14 +344,6 @@ test('all codes are listed', async () => {
   expect((await shop.follow(unknown, 'Run `')).text).toContain('E_PRIMARY_TAKEN')
 })
 
-// hint: The exit codes of a command are in its help: `espalier apply --help`.
-test('exit codes are explained in the help', async () => {
-  const shop = await stage()
-  const unknown = await shop.run('explain', '5')
-  expect(unknown.text).toContain('There is no code 5.')
-  expect((await shop.follow(unknown, 'in its help: `')).text).toContain('5 done, except for steps that wait')
-})
-
 // hint: Use --auto-approve, and use --allow for changes that --auto-approve does not permit.
 test('without a terminal, the plan can be shown and applied', async () => {
   const shop = await stage(PRIMARY)
@@ -414,7 +406,7 @@ const addressed =
 // hint: Use --auto-approve.
 // hint: Write --override NAME=REASON.
 // hint: Use a wider --branch.
-// hint: Name the project with --project, by its id or name.
+// hint: Name the project by its id or name: run `espalier … --project …`.
 // hint: Choose one by its id: ….
 // hint: Use its id.
 // hint: Set `disabled: false` in its manifest, then run `espalier apply`.
@@ -444,7 +436,7 @@ test.each<Mistake>([
     corrected: 'import --project shop --branch *',
   },
   {
-    hint: 'Name the project with --project, by its id or name.',
+    hint: 'Name the project by its id or name: run',
     run: 'compute restart ep-bi-1 --auto-approve',
     corrected: 'compute restart ep-bi-1 --auto-approve --project shop',
     file: ['espalier.yaml', 'version: 1\nprojects: [shop, shop-2]\n', 'version: 1\nprojects: [shop, shop-2]\n'],

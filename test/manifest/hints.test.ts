@@ -14,10 +14,12 @@ const WINDOW = 'days: [sun], timezone: UTC'
 // hint: For example, write `…: …`.
 // hint: For the whole day, write `from: "00:00"` and `to: "24:00"`. For no window, write `restartWindow: always`.
 // hint: For example, write `currency: USD`.
+// hint: Write `…: …`.
 test.each([
   ['primary: absent', 'branches: { main: { primary: none } }', 'branches: { main: { primary: absent } }'],
   ['scaleToZero: never', primary('size: 24, scaleToZero: 5m'), primary('size: 24, scaleToZero: never')],
   ['scaleToZero: never', primary('scaleToZero: off'), primary('scaleToZero: never')],
+  ['size: 1', primary('size: 1CU'), primary('size: 1')],
   ['max: 16', primary('size: { min: 9, max: 18 }'), primary('size: { min: 9, max: 16 }')],
   ['size: 18', primary('size: { min: 9, max: 18 }'), primary('size: 18')],
   ['match: preview/*', 'rules: [{ primary: {} }]', 'rules: [{ match: "preview/*", primary: {} }]'],
@@ -86,7 +88,7 @@ const policy = (name: string, rest: string): string => `{ name: ${name}, level: 
 // hint: Use an IANA name, such as `Europe/Berlin` or `UTC`.
 // hint: Set a value, or delete the line. Settings that are left out are not managed.
 // hint: Write `…`: in YAML 1.2, `…` is a string.
-// hint: Write `…` without ….
+// hint: Write `…` without quotes.
 // hint: Add the colon, or delete the line.
 // hint: Add a manifest, or delete the file.
 // hint: Add `project` with the project id. Only shared files may omit it, and no manifest extends this one.
@@ -184,8 +186,6 @@ test.each<readonly [hint: string, mistake: string, corrected: string, shared?: s
   ],
   ['Write `true`: in YAML 1.2, `yes` is a string.', primary('disabled: yes'), primary('disabled: true')],
   ['Write `2` without quotes.', primary('size: "2"'), primary('size: 2')],
-  ['Write `2` without a unit.', primary('size: 2CU'), primary('size: 2')],
-  ['Write `0.5` without a unit.', primary('size: { min: 0.5 cu, max: 2 }'), primary('size: { min: 0.5, max: 2 }')],
   [
     'Rename one of the two.',
     `policies: [${policy('a', 'rule: { maxSize: 1 }')}, ${policy('a', 'rule: { maxSize: 2 }')}]`,

@@ -35,7 +35,7 @@ describe('a primary on a branch that keeps another one', () => {
   test('is rejected with the names of both', () => {
     expect(problemsIn(resultOf({ b: { primary: { id: 'ep-a' } } }, live))).toEqual([
       'E_PRIMARY_TAKEN: Branch `b` already has the primary ep-b, so ep-a cannot be its primary.',
-      `W_DEFAULT_BRANCH: ep-a on branch \`a\` of project \`${PROJECT}\`: a is the default branch.`,
+      `W_DEFAULT_BRANCH: ep-a on branch \`a\` of project \`${PROJECT}\`: a is the default branch, and its primary is moved to b.`,
     ])
   })
 

@@ -143,16 +143,16 @@ const CASES: readonly Case[] = [
     words: 'wal_buffers: effective after the next restart',
   },
   ...[
-    'main: { primary: { disabled: true } }',
-    'main: { primary: absent }',
-    'main: { primary: absent }, dev: { primary: { id: ep-main } }',
-    'main: { replicas: { r: { id: ep-main } } }',
+    ['main: { primary: { disabled: true } }', 'disabled'],
+    ['main: { primary: absent }', 'deleted'],
+    ['main: { primary: absent }, dev: { primary: { id: ep-main } }', 'moved to dev'],
+    ['main: { replicas: { r: { id: ep-main } } }', 'replaced by a replica'],
   ].map(
-    (branches): Case => ({
+    ([branches = '', fate]): Case => ({
       live: { id: 'ep-main' },
       branches,
       effect: { kind: 'default-branch', before: true, after: false, when: now },
-      words: 'main is the default branch',
+      words: `main is the default branch, and its primary is ${fate}`,
       warning: 'W_DEFAULT_BRANCH',
     }),
   ),

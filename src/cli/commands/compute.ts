@@ -63,7 +63,7 @@ type Target = NamedCompute & {
 /** Shows the effect and, except for a start, asks for confirmation. Then changes one compute after another, and waits for each change. */
 const computeCommand = (command: ComputeAction): Command =>
   commandOf(describe(command), async (flags, io) => {
-    const find = await oneProject(flags.project, io)
+    const find = await oneProject(flags.project, io, flags.invocation)
     return withClient(openWriteApi(flags, flags.timeout, io), async (api) => {
       const project = await find(api)
       const live = await readProject(api, project)

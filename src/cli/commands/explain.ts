@@ -1,11 +1,13 @@
-import { EXIT, nearest } from '../../base/index.ts'
+import { EXIT, EXIT_WORDS, nearest } from '../../base/index.ts'
 import { EXPLANATIONS, type Explanation } from '../../model/index.ts'
 import { commandOf, type Description } from '../command.ts'
 import { usageError } from '../setup/flags.ts'
 import { print, styleOf } from '../terminal/terminal.ts'
 
 const DESCRIPTION = {
-  positionals: { code: { describe: 'A code such as E_SIZE, PRUNED or restart; or the word sizes', optional: true } },
+  positionals: {
+    code: { describe: 'A code such as E_SIZE, PRUNED or restart; an exit code; or the word sizes', optional: true },
+  },
   flags: {},
   examples: [
     ['$0 explain E_SIZE', 'Show the rule, an example and a fix'],
@@ -39,16 +41,16 @@ export const explainCommand = commandOf(DESCRIPTION, async (flags, io) => {
     for (const [name, { rule }] of [...ALL].sort(([a], [b]) => (a < b ? -1 : 1))) print(`${name}  ${rule}`, io.stdout)
     return EXIT.ok
   }
+  const exit = Object.entries(EXIT).find(([, value]) => String(value) === code)
+  if (exit !== undefined) {
+    print(`Exit code ${code}: ${EXIT_WORDS[exit[0] as keyof typeof EXIT]}.`, io.stdout)
+    return EXIT.ok
+  }
   const found = [code, code.toUpperCase(), code.toLowerCase()].find((spelling) => ALL.has(spelling))
   const explanation = ALL.get(found ?? '')
   if (found === undefined || explanation === undefined) {
-    if (/^\d{1,3}$/.test(code)) {
-      throw usageError(
-        `There is no code ${code}.`,
-        'The exit codes of a command are in its help: `espalier apply --help`.',
-      )
-    }
-    const near = nearest(code.toUpperCase(), [...ALL.keys()])
+    const words = new Map([...ALL.keys(), SIZES].map((word) => [word.toLowerCase(), word]))
+    const near = words.get(nearest(code.toLowerCase(), [...words.keys()]) ?? '')
     throw usageError(
       `There is no code ${code}${near === undefined ? '.' : `: did you mean ${near}?`}`,
       'Run `espalier explain` to list all codes.',

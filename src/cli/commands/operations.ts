@@ -222,7 +222,7 @@ const withProject = async (
   use: (session: Session) => Promise<ExitCode>,
   choose?: (api: ReadApi, projects: readonly string[]) => Promise<string>,
 ): Promise<ExitCode> => {
-  const find = await oneProject(flags.project, io, choose)
+  const find = await oneProject(flags.project, io, flags.invocation, choose)
   return withReadApi(flags, io, async (api) => {
     const project = await find(api)
     const branches = new Map((await api.listBranches(project)).map(({ id, name }) => [id, name]))

@@ -4,6 +4,7 @@ import { compare, counted, EspalierError, globProblem, listed, plainText, shellW
 import { hasErrors, ID } from '../../model/index.ts'
 import { projectIds } from '../../planner/index.ts'
 import { type Manifests, matchingProjects, readManifests } from '../../workflow/index.ts'
+import type { Invocation } from '../command.ts'
 import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
 import { ifAny } from './manifests.ts'
@@ -60,6 +61,7 @@ const idsNamed = async (api: ReadApi, idOrName: string): Promise<readonly string
 export const oneProject = async (
   patterns: readonly string[] | undefined,
   { cwd }: Io,
+  { name, values }: Invocation,
   choose?: (api: ReadApi, ids: readonly string[]) => Promise<string>,
 ): Promise<(api: ReadApi) => Promise<string>> => {
   checkGlobs('project', patterns)
@@ -68,12 +70,16 @@ export const oneProject = async (
   const ids =
     manifests === undefined || hasErrors(manifests.loaded.diagnostics) ? [] : projectIds(manifests.loaded.desired)
   const [only, second] = ids
-  if (only === undefined) throw usageError('It is not clear which project to use.', NAME_IT)
+  const refs = [values.ref ?? [], values.refs ?? []].flat(2).map((one) => shellWord(String(one)))
+  const command = [name, ...refs].join(' ')
+  const naming = (id: string): string =>
+    `Name the project by its id or name: run \`espalier ${command} --project ${id}\`.`
+  if (only === undefined) throw usageError('It is not clear which project to use.', naming('ID'))
   if (second === undefined) return async () => only
   if (choose !== undefined) return (api) => choose(api, ids)
   throw usageError(
     `The manifests declare ${ids.length} projects, so it is not clear which one to use.`,
-    `${NAME_IT} They declare ${listed(ids)}.`,
+    `${naming(only)} They declare ${listed(ids)}.`,
   )
 }
 
@@ -85,8 +91,6 @@ const onlyOf = ([only, ...others]: readonly string[], patterns: readonly string[
     `Choose one by its id: ${listed(ids)}.`,
   )
 }
-
-const NAME_IT = 'Name the project with --project, by its id or name.'
 
 export const unknownProject = (idOrName: string): EspalierError =>
   new EspalierError(
@@ -109,7 +113,10 @@ export const liveProjects = async (api: ReadApi, patterns: readonly string[]): P
     if (!isGlob(pattern)) return idsNamed(api, pattern)
     const found = matchingProjects(pattern, all)
     if (found.length > 0) return found
-    throw usageError(`--project ${pattern} matches no project that this key can access.`)
+    throw usageError(
+      `--project ${pattern} matches no project that this key can access.`,
+      `It can access ${listed(all.map(({ id, name }) => `${id} (${plainText(name)})`))}.`,
+    )
   }
   const chosen = new Set((await Promise.all(patterns.map(idsOf))).flat())
   return { ids: [...chosen], leftOut: all.filter(({ id }) => !chosen.has(id)).length }

@@ -27,6 +27,12 @@ const string =
   (value) =>
     typeof value === 'string' ? wordsFor(value) : 'generic'
 
+/** A hint for a size with its unit. */
+const withoutUnit = (key: string, value: unknown): string | undefined => {
+  const number = /^(\d+(?:\.\d+)?) ?cu$/i.exec(String(value))?.[1]
+  return number && `Write \`${key}: ${number}\`.`
+}
+
 export const SPECIFIC: Readonly<Record<string, Specific>> = {
   E_VERSION: () => words('E_VALUE', 'Only version 1 of the format is supported.', 'Write `version: 1`.'),
   E_PROJECT: string(() =>
@@ -59,7 +65,11 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
   },
   E_SIZE_STEP: (value, { key, parent: { min, max } }) => {
     if (typeof value !== 'number') {
-      return words('E_VALUE', `\`${key}\` must be a number of compute units, not ${nameOf(value)}.`, unquoted(value))
+      return words(
+        'E_VALUE',
+        `\`${key}\` must be a number of compute units, not ${nameOf(value)}.`,
+        unquoted(value) ?? withoutUnit(key, value),
+      )
     }
     const message = `${value} CU is not a valid compute size. Valid sizes: ${SIZES_IN_WORDS}.`
     if (key !== 'size' && typeof min === 'number' && typeof max === 'number') {

@@ -122,12 +122,9 @@ const wrongType = (what: string, value: unknown, type: unknown, schema: JsonSche
   return words('E_VALUE', message, example && `For example, write \`${key}: ${example}\`.`)
 }
 
-/** A hint for a number in quotes, or with a unit. */
-export const unquoted = (value: unknown): string | undefined => {
-  const [, number, unit] = (typeof value === 'string' && /^(\d+(?:\.\d+)?) ?(CU)?$/i.exec(value)) || []
-  if (number === undefined) return undefined
-  return `Write \`${number}\` without ${unit === undefined ? 'quotes' : 'a unit'}.`
-}
+/** A hint for a number in quotes. */
+export const unquoted = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? `Write \`${value}\` without quotes.` : undefined
 
 /** Booleans of YAML 1.1. */
 const BOOLEANS = new Map(Object.entries({ yes: true, on: true, y: true, no: false, off: false, n: false }))

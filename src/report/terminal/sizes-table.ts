@@ -40,8 +40,11 @@ export const sizesTable = (style: Style): string => {
   ].join('\n')}\n`
 }
 
+/** A column is wider than its longest cell. */
+const SIZE_WIDTHS = [6, 12, 12, 15, 12, 12]
+
 const row = (cells: readonly string[]): string =>
-  cells.map((cell, index) => cell.padStart(index === 0 ? 6 : 12)).join('')
+  cells.map((cell, index) => cell.padStart(SIZE_WIDTHS[index] ?? 0)).join('')
 
 const tierRow = ([name = '', ...cells]: readonly string[]): string => {
   const times = cells.pop() ?? ''

@@ -5,6 +5,7 @@ import {
   type CostReport,
   type Edit,
   formatCuHours,
+  formatHoursPerDay,
   formatMoney,
   formatPrice,
   type Spending,
@@ -83,7 +84,8 @@ export const spendingColumns = (rows: readonly SpendingRow[]) =>
 
 const activeWords = ({ kind, activeHoursPerDay }: CostReport['computes'][number]['basis']): string => {
   if (kind === 'settings') return '24 h a day'
-  return activeHoursPerDay === null ? 'unknown' : `${formatCuHours(activeHoursPerDay)} h a day`
+  if (activeHoursPerDay === 0) return 'never'
+  return activeHoursPerDay === null ? 'unknown' : formatHoursPerDay(activeHoursPerDay)
 }
 
 /** `292`, `292 and 1 unknown`, `unknown`. */
