@@ -1,6 +1,6 @@
 export { manifestSchema, sharedSchema } from './definition/manifest.ts'
 export { POLICY_SCHEMA } from './definition/policy.ts'
-export { type LocatedFile, loadManifests, readFiles } from './load.ts'
+export { isManifestPath, type LocatedFile, loadManifests, readFiles } from './load.ts'
 export { lineReader, MAX_FILE_BYTES, parseManifests } from './parse.ts'
 export { declaredPolicies, parsePolicies } from './read/policies.ts'
 export type { LoadedManifests, ManifestFile } from './types.ts'

@@ -65,6 +65,7 @@ const sharedFiles =
     const file = resolve(cwd, path)
     const found = statSync(file, { throwIfNoEntry: false })
     if (found === undefined) return NO_SUCH_FILE
+    if (!isManifestPath(path)) return { message: OTHER_NAME, hint: RENAME }
     if (!found.isFile())
       return { message: 'It is not a file.', hint: 'Name the files in it; `extends` accepts a list.' }
     if (!isInside(realpathSync(cwd), realpathSync(file))) {
@@ -108,7 +109,15 @@ const outside = (shown: string): Diagnostic =>
     startOfFile(shown),
   )
 
-const EXTENSIONS = '**/*.{yaml,yml}'
+/** Only these files are read, from disk and from a commit, so that both have the same manifests. */
+const EXTENSIONS = /\.ya?ml$/
+
+/** Whether a file has the name of a manifest or shared file. */
+export const isManifestPath = (path: string): boolean => EXTENSIONS.test(path)
+
+const OTHER_NAME = 'Its name does not end in .yaml or .yml.'
+const RENAME = 'Rename it.'
+
 const IGNORED = ['**/node_modules/**']
 
 /** The files for a path, folder or glob, as absolute paths. */
@@ -116,15 +125,17 @@ const findOne = async (path: string, cwd: string): Promise<readonly string[] | D
   const absolute = resolve(cwd, path)
   const info = await stat(absolute).catch(() => undefined)
   if (info?.isDirectory() === true) {
-    const found = await walk(EXTENSIONS, absolute)
+    const found = await walk('**/*.{yaml,yml}', absolute)
     return found.length > 0
       ? found
       : problem('E_NO_MANIFESTS', `The folder ${path} contains no .yaml or .yml file.`, NO_MANIFESTS_HINT)
   }
-  if (info?.isFile() === true) return [absolute]
+  if (info?.isFile() === true) {
+    return isManifestPath(absolute) ? [absolute] : problem('E_NOT_FOUND', `${path} is not read. ${OTHER_NAME}`, RENAME)
+  }
   if (info === undefined && (await globbing()).isDynamicPattern(path)) {
     const found = await walk(path, cwd)
-    return found.length > 0 ? found : problem('E_NOT_FOUND', `The glob ${path} matches no file.`, PATH)
+    return found.length > 0 ? found : problem('E_NOT_FOUND', `The glob ${path} matches no .yaml or .yml file.`, PATH)
   }
   if (info !== undefined) return problem('E_NOT_FOUND', `${path} is neither a file nor a folder.`, PATH)
   return problem('E_NOT_FOUND', `The file or folder ${path} does not exist.`, /^[\w-]+$/.test(path) ? PROJECT : PATH)
@@ -133,14 +144,16 @@ const findOne = async (path: string, cwd: string): Promise<readonly string[] | D
 /** Loaded on demand, because loading takes a tenth of the time of `validate` and plain paths need no globbing. */
 const globbing = () => import('tinyglobby')
 
-const walk = async (pattern: string, cwd: string): Promise<string[]> =>
-  (await globbing()).glob(pattern, {
+const walk = async (pattern: string, cwd: string): Promise<string[]> => {
+  const found = await (await globbing()).glob(pattern, {
     cwd,
     absolute: true,
     ignore: IGNORED,
     followSymbolicLinks: false,
     expandDirectories: false,
   })
+  return found.filter(isManifestPath)
+}
 
 /**
  * Whether a symlink (the file itself or a folder above it) leads out of the tree. If it were followed, the text of any

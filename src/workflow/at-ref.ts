@@ -3,12 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, posix, resolve } from 'node:path'
 import { commitOf, EspalierError, git, isInside } from '../base/index.ts'
-import { loadManifests } from '../manifest/index.ts'
+import { isManifestPath, loadManifests } from '../manifest/index.ts'
 import { type Diagnostic, problem, startOfFile } from '../model/index.ts'
 import { DEFAULT_PATHS, type Manifests, withPolicies } from './manifests.ts'
 import { POLICY_FILES } from './policies.ts'
 
-const YAML = /\.ya?ml$/
 const GLOB = /[*?[\]{}!]/
 /** The git file modes of regular files. */
 const PLAIN_FILE = /^100(644|755)$/
@@ -100,7 +99,7 @@ const leadsThrough = (path: string, { path: link, isSubmodule }: Closed): boolea
   const fixed = dynamic < 0 ? normal : segments.slice(0, dynamic).join('/')
   const isTop = fixed === '' || fixed === '.'
   const isInside = isTop ? !isSubmodule : isWithin(link, fixed)
-  return isWithin(normal, link) || ((isSubmodule || YAML.test(link)) && isInside)
+  return isWithin(normal, link) || ((isSubmodule || isManifestPath(link)) && isInside)
 }
 
 const COPY = 'Replace it with a copy of the file.'
@@ -141,7 +140,7 @@ const listTree = async (cwd: string, commit: string, named: readonly string[]) =
   const closed: readonly Closed[] = all
     .filter(({ mode }) => NOT_READ.test(mode))
     .map(({ mode, path }) => ({ path, isSubmodule: mode === SUBMODULE }))
-  const found = all.filter(({ mode, path }) => PLAIN_FILE.test(mode) && (YAML.test(path) || names.has(path)))
+  const found = all.filter(({ mode, path }) => PLAIN_FILE.test(mode) && (isManifestPath(path) || names.has(path)))
   const unsafe = [...found, ...closed].find(({ path }) => LEAVES_FOLDER.test(path))?.path
   if (unsafe !== undefined) throw unreadable(commit, `it names a file ${JSON.stringify(unsafe)}`)
   if (found.length > MAX_FILES) throw unreadable(commit, 'it holds more than 50,000 YAML files')

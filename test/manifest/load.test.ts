@@ -122,7 +122,7 @@ describe('files and globs', () => {
     const loaded = await load('gone.yaml', 'a.yaml', 'gone/*.yaml')
     expect(loaded.diagnostics.map(({ code, message }) => [code, message])).toEqual([
       ['E_NOT_FOUND', 'The file or folder gone.yaml does not exist.'],
-      ['E_NOT_FOUND', 'The glob gone/*.yaml matches no file.'],
+      ['E_NOT_FOUND', 'The glob gone/*.yaml matches no .yaml or .yml file.'],
     ])
     expect(branchesOf(loaded)).toEqual(['a'])
   })
