@@ -74,7 +74,7 @@ const DESCRIPTION = {
       choices: ['report', 'revert'],
       default: 'report',
     }),
-    allow: text('Decisions:', 'Impacts to allow: disconnect, move, replace, delete; none forbids restarts too', {
+    allow: text('Decisions:', 'Impacts to allow: disconnect, move, replace, delete; or none, to forbid restarts too', {
       value: 'LIST',
       array: true,
     }),

@@ -53,7 +53,7 @@ const DESCRIPTION = {
     ...PLANNING_FLAGS,
     base: text('Manifests:', 'With --introduced, the git ref to compare the manifests with', { value: 'REF' }),
     'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
-    allow: text('Consent:', 'Impacts to allow: disconnect, move, replace, delete; none forbids restarts too', {
+    allow: text('Consent:', 'Impacts to allow: disconnect, move, replace, delete; or none, to forbid restarts too', {
       value: 'LIST',
       array: true,
     }),
