@@ -42,7 +42,9 @@ export const findApproved = async (job: Job, manifests: Manifests): Promise<Appr
   const open = await withGitHub(job, READING, (github) => openOf(job, github, { branch, commit, manifests }))
   if (open === undefined) return undefined
   const bases = await readBases(job, manifests, open)
-  const { result, observed } = await withReadClient(job, (api) => planLive(api, manifests, { readsOperations: false }))
+  const { result, observed } = await withReadClient(job, (api) =>
+    planLive(api, manifests, { clock: job.clock, readsOperations: false }),
+  )
   const { changes, projects } = result.plan
   const introduced = new Set(
     [...bases.values()].flatMap(({ manifests: base }) =>

@@ -21,7 +21,9 @@ export const runImport = async (job: Job): Promise<Ending> => {
   const manifests = await readManifests(inputs.paths, { cwd })
   const { diagnostics, desired } = manifests.loaded
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
-  const { result, observed } = await withReadClient(job, (api) => planLive(api, manifests, { readsOperations: false }))
+  const { result, observed } = await withReadClient(job, (api) =>
+    planLive(api, manifests, { clock: job.clock, readsOperations: false }),
+  )
   if (!result.ok && result.plan.projects.length === 0)
     return reportProblems(job, [...diagnostics, ...result.diagnostics])
   const changed: string[] = []

@@ -89,11 +89,11 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const isSame = base !== undefined && isSameContent(base.manifests, manifests)
   const planned = isSame
     ? planNothing(job, manifests)
-    : await withReadClient(job, (api) => planLive(api, manifests, { base: base?.manifests, publicPart })).catch(
-        (error: unknown) => {
-          throw untrusted === undefined ? error : withoutDetails(error)
-        },
-      )
+    : await withReadClient(job, (api) =>
+        planLive(api, manifests, { clock: job.clock, base: base?.manifests, publicPart }),
+      ).catch((error: unknown) => {
+        throw untrusted === undefined ? error : withoutDetails(error)
+      })
   const { observed, result, comparison } = planned
   if (!result.ok && result.plan.projects.length === 0) {
     return reportProblems(job, [...diagnostics, ...result.diagnostics])

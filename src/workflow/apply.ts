@@ -126,10 +126,10 @@ const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Appli
 }
 
 const planOf = async (
-  { manifests, saved, planned: given, concurrency, onReading }: ApplyRequest,
+  { manifests, saved, planned: given, clock, concurrency, onReading }: ApplyRequest,
   api: WriteApi,
 ): Promise<PlannedApply & { readonly canRun: boolean }> => {
-  const planned = given ?? (await planLive(api, manifests, { concurrency, onReading }))
+  const planned = given ?? (await planLive(api, manifests, { concurrency, clock, onReading }))
   if (saved !== undefined) checkSavedPlan(saved, planned)
   const { result } = planned
   const { leftOut, waves } = saved?.file.plan ?? {}

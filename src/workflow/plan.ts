@@ -10,7 +10,7 @@ import {
   snapshot,
 } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
-import { DEFAULT_CONCURRENCY, defined, mapConcurrently } from '../base/index.ts'
+import { type Clock, DEFAULT_CONCURRENCY, defined, mapConcurrently } from '../base/index.ts'
 import {
   type BranchName,
   type Change,
@@ -41,6 +41,8 @@ export interface Planned {
 export interface PlanOptions {
   /** How many projects are read concurrently. The default is 16. */
   readonly concurrency?: number | undefined
+  /** The clock of the snapshot's time. The default is the system's. */
+  readonly clock?: Clock | undefined
   /**
    * Whether to read operations, to estimate durations and to find unsettled computes: those of each project that changes
    * or has changed in the last 30 days. On by default.
@@ -65,7 +67,7 @@ export interface PlanOptions {
 export const planLive = async (api: ReadApi, all: Manifests, options: PlanOptions = {}): Promise<Planned> => {
   requirePolicies(options.base)
   const { head: manifests, base } = await selectProjects(all, options.base, (ids) => namesOf(api, ids, options))
-  const { concurrency = DEFAULT_CONCURRENCY, read = [], onReading } = options
+  const { concurrency = DEFAULT_CONCURRENCY, clock, read = [], onReading } = options
   const readsOperations = options.readsOperations !== false && options.publicPart === undefined
   const projects = projectIds(manifests.loaded.desired)
   // The plan does not depend on these projects, so it does not matter if one of them has been deleted.
@@ -75,7 +77,7 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   const isEarly = readsOperations && options.reader === undefined && projects.length <= concurrency
   const early = new Map(isEarly ? projects.map((id) => [id, newestOperations(api, id)]) : [])
   for (const reading of early.values()) reading.catch(() => undefined)
-  const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading }), read)
+  const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, clock, onReading }), read)
   if (!readsOperations) return planSnapshot(observed, manifests, { ...options, base })
   const planned = planUnreviewed(observed, manifests, { ...options, base })
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))

@@ -94,11 +94,28 @@ describe('folders', () => {
 })
 
 describe('files and globs', () => {
-  test('a named file is read once, with any extension', async () => {
-    await write({ 'tree/manifest.txt': manifest('a'), 'tree/b.yaml': manifest('b') })
-    const loaded = await load('manifest.txt', 'b.yaml', './b.yaml', '*.yaml', join(root, 'tree/b.yaml'))
+  test('a named file is read once', async () => {
+    await write({ 'tree/a.yml': manifest('a'), 'tree/b.yaml': manifest('b') })
+    const loaded = await load('a.yml', 'b.yaml', './b.yaml', '*.yaml', join(root, 'tree/b.yaml'))
     expect(codesOf(loaded)).toEqual([])
-    expect(loaded.files).toEqual(['b.yaml', 'manifest.txt'])
+    expect(loaded.files).toEqual(['a.yml', 'b.yaml'])
+  })
+
+  // hint: Rename it.
+  test('only files with the name of a manifest are read, because no others are read from a commit', async () => {
+    await write({ 'tree/a.txt': manifest('a'), 'tree/b.yaml': manifest('b') })
+    expect((await load('a.txt')).diagnostics).toMatchObject([
+      {
+        code: 'E_NOT_FOUND',
+        message: 'a.txt is not read. Its name does not end in .yaml or .yml.',
+        hint: 'Rename it.',
+      },
+    ])
+    expect((await load('*')).files).toEqual(['b.yaml'])
+    await write({ 'tree/a.yaml': `extends: ../tree/shared.conf\n${manifest('a')}`, 'tree/shared.conf': 'version: 1\n' })
+    expect(codesOf(await load('a.yaml'))).toEqual([[expect.any(String), 'a.yaml']])
+    await write({ 'tree/a.yaml': `extends: shared.yaml\n${manifest('a')}`, 'tree/shared.yaml': 'prune: false\n' })
+    expect(codesOf(await load('a.yaml'))).toEqual([])
   })
 
   test('a glob selects the files that it matches', async () => {

@@ -53,7 +53,7 @@ export const costCommand = commandOf(DESCRIPTION, async (flags, io) => {
       isLive || manifests === undefined
         ? (await liveProjects(api, flags.project ?? [])).ids
         : projectIds(manifests.loaded.desired)
-    return costLive(api, projects, { ...(manifests && { manifests }) })
+    return costLive(api, projects, { clock: io.clock, ...(manifests && { manifests }) })
   })
   const unread = unreadProjects(observed)
   // If no project could be read, showing a total of 0 would be misleading.

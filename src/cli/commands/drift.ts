@@ -47,7 +47,7 @@ export const driftCommand = commandOf(DESCRIPTION, async (flags, io) => {
   }
   const selected = await select(manifests, { projects: flags.project, branches: flags.branch }, io.cwd)
   return withReadApi(flags, io, async (api, onReading) => {
-    const { observed, result } = await planLive(api, selected, { onReading })
+    const { observed, result } = await planLive(api, selected, { clock: io.clock, onReading })
     const { plan } = result
     if (!result.ok && plan.projects.length === 0) {
       reportProblems(result.diagnostics, manifests.loaded, flags, io)

@@ -153,6 +153,7 @@ const planWithFlags = async (
   return withReadApi(flags, io, (api, onReading) =>
     planLive(api, manifests, {
       concurrency: DEFAULT_CONCURRENCY,
+      clock: io.clock,
       base,
       onReading,
     }),

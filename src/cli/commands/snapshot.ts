@@ -38,7 +38,7 @@ export const snapshotCommand = commandOf(DESCRIPTION, async (flags, io) => {
   if (declared === undefined) return EXIT.error
   return withReadApi(flags, io, async (api, onReading) => {
     const projects = flags.project === undefined ? declared : await named(api, flags.project, flags, io)
-    const seen = await snapshot(api, projects, { onReading })
+    const seen = await snapshot(api, projects, { clock: io.clock, onReading })
     const withPast = await mapConcurrently(seen.projects, DEFAULT_CONCURRENCY, (project) =>
       withOperations(api, project),
     )

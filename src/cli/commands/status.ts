@@ -147,7 +147,7 @@ const seeing = async (
   if (manifests !== undefined && !isBroken && (isDeclared || patterns === undefined || paths.length > 0)) {
     const selected = await select(manifests, { projects: patterns }, io.cwd)
     return async (read, onReading) => {
-      const { observed, result } = await planLive(read, selected, { reader, onReading })
+      const { observed, result } = await planLive(read, selected, { reader, clock: io.clock, onReading })
       const projects = result.plan.selection?.leftOut.projects ?? 0
       return { observed, plan: result.plan, leftOut: { projects, computes: 0 } }
     }
@@ -158,7 +158,7 @@ const seeing = async (
       ? await liveProjects(api, patterns ?? [])
       : { ids: chosen, leftOut: declared.length - chosen.length }
   return async (read, onReading) => ({
-    observed: await withSettlements(read, await snapshot(read, ids, { onReading }), reader),
+    observed: await withSettlements(read, await snapshot(read, ids, { clock: io.clock, onReading }), reader),
     leftOut: { projects: leftOut, computes: 0 },
   })
 }
