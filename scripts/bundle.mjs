@@ -58,6 +58,11 @@ async function write({ input, external, target, wholeUndici = false, define = {}
     input,
     platform: 'node',
     external,
+    // The bundler only warns, and the program would fail when it loads the module.
+    onLog: (level, log, print) => {
+      if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message)
+      print(level, log)
+    },
     plugins: [
       {
         name: 'lean',
