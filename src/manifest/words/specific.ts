@@ -29,7 +29,7 @@ const string =
 
 /** A hint for a size with its unit. */
 const withoutUnit = (key: string, value: unknown): string | undefined => {
-  const number = /^(\d+(?:\.\d+)?) ?cu$/i.exec(String(value))?.[1]
+  const number = typeof value === 'string' ? /^(\d+(?:\.\d+)?) ?cu$/i.exec(value)?.[1] : undefined
   return number && `Write \`${key}: ${number}\`.`
 }
 
