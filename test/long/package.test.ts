@@ -91,6 +91,13 @@ test('the second program of docs/reference/javascript.md applies the plan, and t
   expect(stale.stdout).toBe('ended\nE_STALE\nThis must come from loadManifests.\n')
 })
 
+test('an uncaught error prints its statement, not a page of minified code', async () => {
+  const program = "import { createReadClient } from 'espalier'\ncreateReadClient({ apiKey: '' })"
+  const { stderr } = await node('uncaught.js', program).catch((error: { readonly stderr: string }) => error)
+  expect(stderr).toContain('EspalierError: The API key is missing or empty.')
+  expect(stderr.length).toBeLessThan(3_000)
+})
+
 test('the published types compile without our sources and without the bundled libraries', async () => {
   const programs = {
     'right.ts': `import { createReadClient, loadManifests, plan, type Change, type Plan } from 'espalier'
