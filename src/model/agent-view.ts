@@ -177,6 +177,8 @@ export interface DifferenceView extends AgentStatus {
   readonly live: string | null
   readonly want: string | null
   readonly impact: Impact
+  /** For an idle compute: the impact if it is active by then. */
+  readonly unlessIdle?: Impact | undefined
   /** What would be different for the users of the compute. An effect of several attributes is given for the first. */
   readonly effects: readonly EffectView[]
   readonly origin: DifferenceOrigin

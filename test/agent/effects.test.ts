@@ -3,7 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { agentPage } from '../../src/report/html/index.ts'
-import { agentProjectDetail } from '../../src/report/index.ts'
+import { agentAdoption, agentProjectDetail, terminalPlan } from '../../src/report/index.ts'
+import { world as plannerWorld, planOf } from '../planner/world.ts'
 import { textOf } from '../report/page-text.ts'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
@@ -19,6 +20,22 @@ const DISK = 'temp disk 120 → 30 GiB'
 
 let world: World
 afterEach(() => world.close())
+
+test('a difference of an idle compute is listed with the words of the plan', async () => {
+  const idle = { id: 'ep-main', size: 8, state: 'idle' } as const
+  world = await openWorld({ projects: [{ id: PROJECT, branches: [{ name: 'main', computes: [idle] }] }] })
+  await world.declare(manifest(2))
+  const agent = await world.start()
+  await world.pass(MINUTE)
+  const project = projectOf(agent, PROJECT)
+  const words = 'idle; restarts if in use'
+  expect(agentAdoption(project, { color: false, width: 80 })).toContain(words)
+  expect(textOf(agentPage(agent.view(), { version: '1', sha256: () => '' }))).toContain(words)
+  const live = plannerWorld({ main: { primary: { size: 8, state: 'idle' } } })
+  const plan = planOf({ branches: { main: { primary: { size: 2 } } } }, live)
+  expect(terminalPlan(plan, { color: false, width: 120 })).toContain(words)
+  agent.stop()
+})
 
 test('the view, status, page, log and journal show the effects of a change in the words of the plan, and events omit them', async () => {
   const events: string[] = []

@@ -52,6 +52,7 @@ const differencesOf = (
         live: attribute === undefined ? (entry?.seen ?? null) : (attribute.beforeText ?? null),
         want: attribute === undefined ? (entry?.want ?? null) : attribute.afterText,
         impact: attribute?.impact ?? change.impact,
+        unlessIdle: change.unlessIdle,
         effects: effects.map((effect) => ({ ...effect, text: effectWords(effect, change) })),
         origin: entry === undefined ? 'unrecorded' : originOf(entry),
         declaredAt: place && sourceText(place),

@@ -1,10 +1,10 @@
 /** How the agent shows one project: its state, differences and next command, and a page with its plan and history. */
 import { counted, group } from '../../base/index.ts'
-import { type DifferenceView, IMPACT_NAMES, type Plan, type ProjectView, type SourceView } from '../../model/index.ts'
+import type { DifferenceView, Plan, ProjectView, SourceView } from '../../model/index.ts'
 import { agentStatusName, agentStatusWords } from '../words/agent.ts'
 import { ageOf, capitalised, minuteOf } from '../words/counts.ts'
 import { differenceEffects } from '../words/effects.ts'
-import { IMPACT_MARKS } from '../words/impacts.ts'
+import { IMPACT_MARKS, shortImpact } from '../words/impacts.ts'
 import { releasedLines } from '../words/released.ts'
 import assets from './generated/assets.json' with { type: 'json' }
 import {
@@ -207,7 +207,7 @@ const differences = ({ id, differences }: AgentPageProject): Markup => {
 }
 
 const differenceRow = (one: DifferenceView, all: readonly DifferenceView[]): Markup =>
-  markup`<tr><th scope="row">${kindLabel(one.kind)} ${one.compute} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_MARKS[one.impact], IMPACT_NAMES[one.impact])}${differenceEffects(one, all).map((text) => markup`<p class="quiet">${text}</p>`)}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
+  markup`<tr><th scope="row">${kindLabel(one.kind)} ${one.compute} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_MARKS[one.impact], shortImpact(one))}${differenceEffects(one, all).map((text) => markup`<p class="quiet">${text}</p>`)}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
 `
 
 const value = (text: string | null): Markup =>

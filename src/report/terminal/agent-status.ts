@@ -1,9 +1,10 @@
 /** Shows the status of an agent's projects, as a table or with the details of one project. */
 import { plainText } from '../../base/index.ts'
-import { type DifferenceView, IMPACT_NAMES, IMPACTS, type ProjectView, unrecordedIn } from '../../model/index.ts'
+import { type DifferenceView, IMPACTS, type ProjectView, unrecordedIn } from '../../model/index.ts'
 import { agentProjectState, agentStatusName, agentStatusWords, byUrgency } from '../words/agent.ts'
 import { ageOf } from '../words/counts.ts'
 import { differenceEffects } from '../words/effects.ts'
+import { shortImpact } from '../words/impacts.ts'
 import { releasedCounts, releasedLines } from '../words/released.ts'
 import { paintOf, type Style } from './style.ts'
 import { tableOf } from './table.ts'
@@ -57,7 +58,7 @@ export const agentAdoption = ({ id, name, differences }: ProjectView, style: Sty
   const sorted = unrecordedIn(differences).toSorted((a, b) => IMPACTS.indexOf(b.impact) - IMPACTS.indexOf(a.impact))
   return [
     `${paintOf(style).bold(plainText(id))}${name === undefined ? '' : ` (${plainText(name)})`}`,
-    ...sorted.flatMap((one) => differenceLines(one, IMPACT_NAMES[one.impact], sorted)),
+    ...sorted.flatMap((one) => differenceLines(one, shortImpact(one), sorted)),
   ].join('\n')
 }
 

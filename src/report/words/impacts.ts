@@ -5,6 +5,7 @@ import {
   type ChangeCounts,
   type ChangeKind,
   type Consent,
+  type DifferenceView,
   formatWindow,
   IMPACT_NAMES,
   IMPACT_WORDS,
@@ -67,6 +68,15 @@ export const impactWords = (change: Interrupting & Pick<Change, 'unlessIdle'>): 
     ? `idle: no one is connected (${otherwise} if it is active by then)`
     : `${IMPACT_WORDS[impact]} (${otherwise} as well if it is active by then)`
 }
+
+/** In a few words, for a column: `restarts`, or `idle; restarts if in use`. */
+export const shortImpact = (
+  { impact, unlessIdle }: Pick<DifferenceView, 'impact' | 'unlessIdle'>,
+  isNarrow = false,
+): string =>
+  impact === 'none' && unlessIdle !== undefined
+    ? `${isNarrow ? '' : 'idle; '}${IMPACT_NAMES[unlessIdle]} if in use`
+    : IMPACT_NAMES[impact]
 
 type Interrupting = Pick<Change, 'impact'> & Partial<Pick<Change, 'effects'>>
 

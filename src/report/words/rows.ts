@@ -10,7 +10,7 @@ import {
   REASONS,
 } from '../../model/index.ts'
 import { effectLines, MOST_EXPLAINED } from './effects.ts'
-import { isDisruptive, noneWords, worstFirst } from './impacts.ts'
+import { isDisruptive, noneWords, shortImpact, worstFirst } from './impacts.ts'
 import { shownAttributes } from './names.ts'
 
 /** With more changes than this, those that interrupt no one are counted instead. */
@@ -94,7 +94,7 @@ export const rowImpact = (
   const { kind, impact, unlessIdle, windows } = change
   if (change.refused !== undefined) return change.isDenied ? 'denied' : 'refused'
   if (impact === 'none') {
-    if (unlessIdle !== undefined) return `${isNarrow ? '' : 'idle; '}${IMPACT_NAMES[unlessIdle]} if in use`
+    if (unlessIdle !== undefined) return shortImpact(change, isNarrow)
     return kind === 'create' ? 'new' : noneWords([change])
   }
   if (windows !== undefined && !overridesWindows) return `${IMPACT_NAMES[impact]} in its window`
