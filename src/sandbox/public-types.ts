@@ -92,13 +92,17 @@ export interface Branch {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** A running sandbox. */
 export interface Sandbox {
   /** The base URL for API clients, including the API version. */
   readonly apiUrl: string
+  /** The API key for clients. It has access to all projects of the sandbox. */
   readonly apiKey: string
   /** The URL of the sandbox's own API (faults, clock, requests). Requests need `controlToken` as their bearer token. */
   readonly controlUrl: string
+  /** The bearer token for `controlUrl`. */
   readonly controlToken: string
+  /** The sandbox's time. With a clock from `manualClock()`, that clock. */
   readonly clock: Clock
   /** How many requests have been answered. */
   readonly requests: number
