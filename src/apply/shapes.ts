@@ -1,5 +1,4 @@
 /** Zod schemas for plans. Plan files are checked with them, and `schemas/` is generated from them. */
-
 import { z } from 'zod'
 import { schemaAddress } from '../base/index.ts'
 import {

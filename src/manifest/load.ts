@@ -109,11 +109,8 @@ const outside = (shown: string): Diagnostic =>
     startOfFile(shown),
   )
 
-/** Only these files are read, from disk and from a commit, so that both have the same manifests. */
-const EXTENSIONS = /\.ya?ml$/
-
-/** Whether a file has the name of a manifest or shared file. */
-export const isManifestPath = (path: string): boolean => EXTENSIONS.test(path)
+/** Whether a file may be a manifest or shared file. No others are read, neither from disk nor from a commit. */
+export const isManifestPath = (path: string): boolean => /\.ya?ml$/.test(path)
 
 const OTHER_NAME = 'Its name does not end in .yaml or .yml.'
 const RENAME = 'Rename it.'

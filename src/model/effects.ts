@@ -89,9 +89,10 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
       return [isDefaultPrimary, isDefaultPrimary && stays]
     },
     phrase: (_before, _after, { branch, from, kind }) => {
-      const fate = { delete: 'deleted', move: `moved to ${branch.name}`, replace: 'replaced by a replica' }
-      const words = kind === 'create' || kind === 'update' ? 'disabled' : fate[kind]
-      return `${(from ?? branch).name} is the default branch, and its primary is ${words}`
+      // A replacement may be on another branch, and does not name the one of the primary.
+      if (kind === 'replace') return 'the primary of the default branch is replaced by a replica'
+      const fate = kind === 'move' ? `moved to ${branch.name}` : kind === 'delete' ? 'deleted' : 'disabled'
+      return `${(from ?? branch).name} is the default branch, and its primary is ${fate}`
     },
     worsens: always,
     warning: {

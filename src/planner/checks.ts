@@ -154,20 +154,24 @@ const checkRenames = (
   const unmanagedAs = groupBy(elsewhere, ({ attributes }) => attributes.name ?? '')
   return missing.flatMap(({ branch, desired }) => {
     const { key, attributes, source } = desired
-    const onBranch = onlyPair(missingOn.get(branch.id), unmanagedOn.get(branch.id))
-    const live = onBranch ?? onlyPair(missingAs.get(attributes.name ?? ''), unmanagedAs.get(attributes.name ?? ''))
+    const live = [
+      onlyPair(missingOn.get(branch.id), unmanagedOn.get(branch.id)),
+      onlyPair(missingAs.get(attributes.name ?? ''), unmanagedAs.get(attributes.name ?? '')),
+    ].find((one) => one !== undefined && isSameButName(attributes, one.attributes))
     const { name } = live?.attributes ?? {}
     if (live === undefined || name === undefined) return []
-    if (differingKeys(attributes, live.attributes).some((attribute) => attribute !== 'name')) return []
-    const place = live === onBranch ? '' : ` on branch \`${nameOf.get(live.branchId)}\``
+    const isHere = live.branchId === branch.id
+    const place = isHere ? '' : ` on branch \`${nameOf.get(live.branchId)}\``
     const message = `Replica \`${key}\` of branch \`${branch.name}\` will be created, although ${live.id}, named \`${name}\`${place}, is identical and undeclared.`
-    const hint =
-      live === onBranch
-        ? `If \`${name}\` was renamed to \`${key}\`, write \`renamedFrom: ${name}\` under \`${key}\` to keep the compute and its host.`
-        : `If \`${key}\` was moved to this branch, write \`id: ${live.id}\` under it to keep the compute and its host.`
+    const hint = isHere
+      ? `If \`${name}\` was renamed to \`${key}\`, write \`renamedFrom: ${name}\` under \`${key}\` to keep the compute and its host.`
+      : `If \`${key}\` was moved to this branch, write \`id: ${live.id}\` under it to keep the compute and its host.`
     return [warning('W_RENAMED', message, hint, source)]
   })
 }
+
+const isSameButName = (declared: ComputeAttributes, live: ComputeAttributes): boolean =>
+  differingKeys(declared, live).every((attribute) => attribute === 'name')
 
 /** The live replica, if one replica is missing and one is undeclared. */
 const onlyPair = (

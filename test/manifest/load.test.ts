@@ -112,8 +112,10 @@ describe('files and globs', () => {
       },
     ])
     expect((await load('*')).files).toEqual(['b.yaml'])
-    await write({ 'tree/a.yaml': `extends: ../tree/shared.conf\n${manifest('a')}`, 'tree/shared.conf': 'version: 1\n' })
-    expect(codesOf(await load('a.yaml'))).toEqual([[expect.any(String), 'a.yaml']])
+    await write({ 'tree/a.yaml': `extends: shared.conf\n${manifest('a')}`, 'tree/shared.conf': 'prune: false\n' })
+    expect((await load('a.yaml')).diagnostics).toMatchObject([
+      { message: expect.stringContaining('Its name does not end in .yaml or .yml.'), hint: 'Rename it.' },
+    ])
     await write({ 'tree/a.yaml': `extends: shared.yaml\n${manifest('a')}`, 'tree/shared.yaml': 'prune: false\n' })
     expect(codesOf(await load('a.yaml'))).toEqual([])
   })

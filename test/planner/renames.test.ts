@@ -65,6 +65,14 @@ describe('a declared replica that is missing while an equal undeclared one of th
     expect(whatHappens(pinned)).toMatchObject([['move', 'bi', 'ep-bi', expect.anything()]])
   })
 
+  test('is found although an unlike undeclared one is on the new branch', () => {
+    const other = { id: 'ep-other', name: 'other', size: 4 }
+    const live = { main: { replicas: [REPLICA] }, staging: { replicas: [other] } }
+    expect(planFor({ staging: { replicas: { bi: { size: 1 } } } }, live).warnings).toMatchObject([
+      { code: 'W_RENAMED', message: expect.stringContaining('ep-bi, named `bi` on branch `main`') },
+    ])
+  })
+
   test.each<readonly [string, Readonly<Record<string, DeclaredShape>>, Readonly<Record<string, LiveBranch>>]>([
     [
       'the other branch is not declared',

@@ -143,16 +143,23 @@ const CASES: readonly Case[] = [
     words: 'wal_buffers: effective after the next restart',
   },
   ...[
-    ['main: { primary: { disabled: true } }', 'disabled'],
-    ['main: { primary: absent }', 'deleted'],
-    ['main: { primary: absent }, dev: { primary: { id: ep-main } }', 'moved to dev'],
-    ['main: { replicas: { r: { id: ep-main } } }', 'replaced by a replica'],
+    ['main: { primary: { disabled: true } }', 'main is the default branch, and its primary is disabled'],
+    ['main: { primary: absent }', 'main is the default branch, and its primary is deleted'],
+    [
+      'main: { primary: absent }, dev: { primary: { id: ep-main } }',
+      'main is the default branch, and its primary is moved to dev',
+    ],
+    ['main: { replicas: { r: { id: ep-main } } }', 'the primary of the default branch is replaced by a replica'],
+    [
+      'main: {}, dev: { replicas: { r: { id: ep-main } } }',
+      'the primary of the default branch is replaced by a replica',
+    ],
   ].map(
-    ([branches = '', fate]): Case => ({
+    ([branches = '', words = '']): Case => ({
       live: { id: 'ep-main' },
       branches,
       effect: { kind: 'default-branch', before: true, after: false, when: now },
-      words: `main is the default branch, and its primary is ${fate}`,
+      words,
       warning: 'W_DEFAULT_BRANCH',
     }),
   ),

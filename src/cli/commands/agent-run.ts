@@ -28,7 +28,6 @@ import {
   shellWord,
 } from '../../base/index.ts'
 import { type FileKind, readYaml } from '../../base/yaml/index.ts'
-
 import { allowed, pathsOf } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { DATA_FLAG, exitCodeOfAll, STATE_CODES, tokenIn, writeAddress } from '../setup/agent-data.ts'

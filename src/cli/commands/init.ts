@@ -14,7 +14,6 @@ import {
   schemaAddress,
 } from '../../base/index.ts'
 import { manifestSchema } from '../../manifest/index.ts'
-
 import { DEFAULT_PATHS, matchingProjects, POLICY_FILES } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { askGit, POLICY_EXAMPLE, SCHEMA_FILE, withExtension, withSchema, workflowsFor } from '../init/files.ts'

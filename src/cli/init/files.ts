@@ -1,9 +1,7 @@
 /** The workflows that `init` writes. They are the examples, adapted to the repository and to this release. */
-
 import { applyEdits, getNodeValue, modify, type ParseError, parseTree } from 'jsonc-parser'
 import { git, isRecord, REPOSITORY } from '../../base/index.ts'
 import { RELEASE_COMMIT } from '../../base/version.ts'
-
 import files from './generated/workflows.json' with { type: 'json' }
 
 const { policy, ...workflows } = files
