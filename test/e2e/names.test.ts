@@ -67,7 +67,7 @@ describe('a project chosen by its name', () => {
   test.each([
     ['twin', '--project twin matches 2 projects, but this command works on one.', 'by its id: doves-4, eagle-5.'],
     ['*', '--project * matches 5 projects, but this command works on one.', 'amber-1'],
-    ['No Such', 'No project has the id or name No Such', ''],
+    ['No Such', '--project No Such matches no project that this key can access.', 'It can access amber-1 (billing)'],
   ])('is reported if %j matches several projects or none', async (name, message, hint) => {
     const { code, stderr } = await run('compute', 'start', 'dev', '--project', name)
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
@@ -175,6 +175,8 @@ describe('status of some projects and branches', () => {
     [['shop'], 'To choose a project, use --project.'],
     [['--branch', 'nope'], '--branch nope matches no branch of these projects.'],
     [['--project', 'nope*'], '--project nope* matches no project that this key can access.'],
+    [['--project', 'nope'], 'hint: It can access amber-1 (billing), brown-2 (billing-eu)'],
+    [['--project', 'amber-2'], 'hint: Did you mean `amber-1`?'],
     [['espalier.yaml', '--project', 'nope'], '--project nope matches no project of these manifests.'],
     [['--branch', '[z-a]'], '--branch [z-a] is not a valid glob'],
   ])('fails for the arguments %j with the message: %s', async (args, message) => {

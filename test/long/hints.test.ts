@@ -198,13 +198,16 @@ describe('reading', () => {
   })
 
   // hint: If … is the sandbox's folder or seed, write: --sandbox=…
-  test('a seed after --sandbox is passed to it', async () => {
+  test.each([
+    ['plan', '1 to update'],
+    ['status', '1 differs'],
+    ['cost', 'CU-hours a month'],
+  ])('a seed after --sandbox of %s is passed to it', async (command, shown) => {
     const shop = await stage('branches: { main: { primary: { size: 2 } } }')
     await shop.write('seed.yaml', JSON.stringify(SHOP))
-    const run = async (...args: readonly string[]) => (await espalier(['plan', ...args], {}, shop.folder)).stdout
-    const { stderr } = await espalier(['plan', '--sandbox', 'seed.yaml'], {}, shop.folder)
+    const { stderr } = await espalier([command, '--sandbox', 'seed.yaml'], {}, shop.folder)
     expect(stderr.replaceAll(/\s+/g, ' ')).toContain('write: --sandbox=seed.yaml')
-    expect(await run('--sandbox=seed.yaml')).toContain('1 to update')
+    expect((await espalier([command, '--sandbox=seed.yaml'], {}, shop.folder)).stdout).toContain(shown)
   })
 
   // hint: To show resolved manifests, run `espalier show --resolved …`.

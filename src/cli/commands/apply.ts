@@ -33,7 +33,7 @@ import {
   usageError,
 } from '../setup/flags.ts'
 import { type Io, timeOf } from '../setup/io.ts'
-import { readManifests } from '../setup/manifests.ts'
+import { readReviewed } from '../setup/manifests.ts'
 import { completeCommands, isPlanPath } from '../setup/suggested-commands.ts'
 import { askConsent, requireTerminal } from '../terminal/ask.ts'
 import { readingLine } from '../terminal/bottom-lines.ts'
@@ -191,7 +191,7 @@ const manifestsFor = async (
   if (flags.base !== undefined && flags.introduced !== true) {
     throw usageError('apply --base needs --introduced.', 'To see the introduced changes, run `espalier plan`.')
   }
-  const manifests = await readManifests(paths, io, flags)
+  const manifests = await readReviewed(paths, io, flags)
   const isUnselected = saved !== undefined || hasErrors(manifests.loaded.diagnostics)
   return isUnselected ? manifests : select(manifests, selection, io.cwd)
 }

@@ -42,7 +42,7 @@ export const costCommand = commandOf(DESCRIPTION, async (flags, io) => {
   const page = await openPageOf(flags, io)
   // With --project, manifests are optional: they give the prices and the lines that the advice is about.
   const isLive = flags.project !== undefined
-  const found = isLive ? await ifAny(readManifests([], io)) : await readManifests(flags.paths, io)
+  const found = isLive ? await ifAny(readManifests([], io)) : await readManifests(flags.paths, io, flags)
   const manifests = isLive && hasErrors(found?.loaded.diagnostics ?? []) ? undefined : found
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
     printProblems(manifests.loaded.diagnostics, flags, io, manifests.loaded.lineOf)

@@ -38,7 +38,7 @@ export const driftCommand = commandOf(DESCRIPTION, async (flags, io) => {
       'drift compares files with git, so it cannot read - (stdin).',
       'Name a file or folder in the repository.',
     )
-  const manifests = await readManifests(flags.paths, io)
+  const manifests = await readManifests(flags.paths, io, flags)
   const base = await manifestsAt(flags.base, manifests, { cwd: io.cwd })
   for (const { loaded, paths } of [manifests, base]) {
     if (paths.length === 0 || !hasErrors(loaded.diagnostics)) continue

@@ -40,7 +40,7 @@ import {
   usageError,
 } from '../setup/flags.ts'
 import { type Io, timeOf } from '../setup/io.ts'
-import { readManifests } from '../setup/manifests.ts'
+import { readReviewed } from '../setup/manifests.ts'
 import { completeCommands, isPlanPath } from '../setup/suggested-commands.ts'
 import { openPageOf } from '../terminal/page-file.ts'
 import { printNote, printProblems, reportLeftOut, reportProblems } from '../terminal/report-problems.ts'
@@ -95,7 +95,7 @@ export const planCommand = commandOf(DESCRIPTION, async (flags, io) => {
   }
   // The page is opened first, so that the command fails before it reads anything.
   const page = await openPageOf(flags, io)
-  const manifests = await readManifests(flags.paths, io, flags)
+  const manifests = await readReviewed(flags.paths, io, flags)
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
     reportProblems(loaded.diagnostics, loaded, flags, io)

@@ -63,7 +63,7 @@ const named = async (
 }
 
 const declaredProjects = async (flags: SnapshotFlags, io: Io): Promise<readonly string[] | undefined> => {
-  const { loaded } = await readManifests(flags.paths, io)
+  const { loaded } = await readManifests(flags.paths, io, flags)
   if (!hasErrors(loaded.diagnostics)) return projectIds(loaded.desired)
   printProblems(loaded.diagnostics, flags, io, loaded.lineOf)
   return undefined

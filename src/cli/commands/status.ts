@@ -116,9 +116,9 @@ export const statusCommand = commandOf(DESCRIPTION, async (flags, io) => {
 const isTable = ({ format }: StatusFlags): boolean => format === 'terminal' || format === 'wide'
 
 /** Reads the manifests. If `--project` is given without paths, there need not be any manifests. */
-const manifestsOf = async ({ paths, project }: StatusFlags, io: Io): Promise<Manifests | undefined> => {
-  const manifests = readManifests(paths, io)
-  return project !== undefined && paths.length === 0 ? ifAny(manifests) : manifests
+const manifestsOf = async (flags: StatusFlags, io: Io): Promise<Manifests | undefined> => {
+  const manifests = readManifests(flags.paths, io, flags)
+  return flags.project !== undefined && flags.paths.length === 0 ? ifAny(manifests) : manifests
 }
 
 /** Undeclared projects are only reported if the command lists all projects that the current folder declares. */

@@ -4,7 +4,7 @@ import { hasErrors } from '../../model/index.ts'
 import { checkOffline, manifestsAt } from '../../workflow/index.ts'
 import { commandOf, type Description } from '../command.ts'
 import { formatFlag, PATHS, REVIEW_FLAGS, text } from '../setup/flags.ts'
-import { readManifests } from '../setup/manifests.ts'
+import { readReviewed } from '../setup/manifests.ts'
 import { print, styleOf } from '../terminal/terminal.ts'
 
 const DESCRIPTION = {
@@ -29,7 +29,7 @@ const DESCRIPTION = {
 } as const satisfies Description
 
 export const validateCommand = commandOf(DESCRIPTION, async (flags, io) => {
-  const manifests = await readManifests(flags.paths, io, flags)
+  const manifests = await readReviewed(flags.paths, io, flags)
   const { loaded } = manifests
   const { files } = loaded
   const base = flags.base === undefined ? undefined : await manifestsAt(flags.base, manifests, { cwd: io.cwd })

@@ -1,6 +1,15 @@
 /** Finds live projects by id, name or glob. */
 import { ApiError, type Project, projectsNamed, type ReadApi } from '../../api/index.ts'
-import { compare, counted, EspalierError, globProblem, listed, plainText, shellWord } from '../../base/index.ts'
+import {
+  compare,
+  counted,
+  didYouMean,
+  EspalierError,
+  globProblem,
+  listed,
+  plainText,
+  shellWord,
+} from '../../base/index.ts'
 import { hasErrors, ID } from '../../model/index.ts'
 import { projectIds } from '../../planner/index.ts'
 import { type Manifests, matchingProjects, readManifests } from '../../workflow/index.ts'
@@ -36,19 +45,33 @@ export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]>
 }
 
 /**
- * The ids of the projects with this id or name. A text that could be an id and is not a known name is returned
- * unchanged, because a key that cannot list projects may still have access to the project with this id.
+ * The ids of the projects with this id or name. If the key cannot list projects, a text that could be an id is returned
+ * unchanged, because the key may still have access to the project with this id.
  *
- * @throws {EspalierError} `E_PROJECT_UNKNOWN` if no project has the name.
+ * @throws {EspalierError} `E_USAGE` or `E_PROJECT_UNKNOWN` if there is no such project.
  */
 const idsNamed = async (api: ReadApi, idOrName: string): Promise<readonly string[]> => {
   const mayBeId = ID.test(idOrName)
   if (mayBeId && (await api.projectDetails(idOrName)) !== undefined) return [idOrName]
   const found = matchingProjects(idOrName, await projectsNamed(api, idOrName))
   if (found.length > 0) return found
+  const all = await visibleProjects(api).catch((error: unknown) => {
+    if (error instanceof EspalierError && error.code === 'E_USAGE') return undefined
+    throw error
+  })
+  if (all !== undefined) throw noMatch(idOrName, all)
   if (mayBeId) return [idOrName]
   throw unknownProject(idOrName)
 }
+
+const noMatch = (pattern: string, all: readonly Project[]): EspalierError =>
+  usageError(
+    `--project ${pattern} matches no project that this key can access.`,
+    didYouMean(
+      pattern,
+      all.flatMap(({ id, name }) => [id, plainText(name)]),
+    ) ?? `It can access ${listed(all.map(({ id, name }) => `${id} (${plainText(name)})`))}.`,
+  )
 
 /**
  * Finds the project that the patterns of `--project` match. If there are none, this is the project that the manifests
@@ -113,10 +136,7 @@ export const liveProjects = async (api: ReadApi, patterns: readonly string[]): P
     if (!isGlob(pattern)) return idsNamed(api, pattern)
     const found = matchingProjects(pattern, all)
     if (found.length > 0) return found
-    throw usageError(
-      `--project ${pattern} matches no project that this key can access.`,
-      `It can access ${listed(all.map(({ id, name }) => `${id} (${plainText(name)})`))}.`,
-    )
+    throw noMatch(pattern, all)
   }
   const chosen = new Set((await Promise.all(patterns.map(idsOf))).flat())
   return { ids: [...chosen], leftOut: all.filter(({ id }) => !chosen.has(id)).length }

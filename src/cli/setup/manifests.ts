@@ -15,13 +15,16 @@ import { print } from '../terminal/terminal.ts'
 import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
 
-interface ReviewFlags extends ReviewSettings {
-  /** A git ref. The policies in its commit apply too. */
-  readonly base?: string | undefined
+interface ReadFlags {
   /** The value of `--sandbox`, which is empty if it has none. */
   readonly sandbox?: string | undefined
   /** The paths of additional policy files. */
   readonly policy?: readonly string[] | undefined
+}
+
+interface ReviewFlags extends ReadFlags, ReviewSettings {
+  /** A git ref. The policies in its commit apply too. */
+  readonly base?: string | undefined
 }
 
 /**
@@ -29,11 +32,22 @@ interface ReviewFlags extends ReviewSettings {
  *
  * @throws {EspalierError} if there are no manifests.
  */
-export const readManifests = async (given: readonly string[], io: Io, review?: ReviewFlags): Promise<Manifests> => {
-  if (review?.base !== undefined && given.includes(STDIN))
+export const readManifests = async (
+  given: readonly string[],
+  io: Io,
+  { sandbox, policy }: ReadFlags = {},
+): Promise<Manifests> => withSandboxHint(await readAll(given, io, policy), given, sandbox)
+
+/**
+ * Reads manifests with the settings for their review.
+ *
+ * @throws {EspalierError} if there are no manifests, or the settings are invalid.
+ */
+export const readReviewed = async (given: readonly string[], io: Io, flags: ReviewFlags): Promise<Manifests> => {
+  const hasBase = flags.base !== undefined
+  if (hasBase && given.includes(STDIN))
     throw usageError('--base compares files with git, so it cannot be combined with - (stdin).')
-  const manifests = withSandboxHint(await readAll(given, io, review?.policy), given, review?.sandbox)
-  return review === undefined ? manifests : withReview(manifests, review, { ...io, hasBase: review.base !== undefined })
+  return withReview(await readManifests(given, io, flags), flags, { ...io, hasBase })
 }
 
 /** `--sandbox DIR` reads DIR as the path of a manifest, because the value of `--sandbox` is optional. */
