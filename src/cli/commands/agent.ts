@@ -73,7 +73,7 @@ const ADOPT = {
     }),
   },
   examples: [
-    ['$0 agent adopt quiet-river-12345678', 'List the differences, starting with those that cause restarts'],
+    ['$0 agent adopt quiet-river-12345678', 'List the differences, the most disruptive first'],
     ['$0 agent adopt quiet-river-12345678 --commit 0123456789ab', 'Let the agent apply them'],
   ],
   notes: `Restart windows, --allow and suspensions still apply. If a live value changes after it was listed, the difference counts as drift.
