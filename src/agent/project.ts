@@ -2,7 +2,7 @@
 import { ApiError } from '../api/index.ts'
 import { EspalierError } from '../base/index.ts'
 import type { ProjectView } from '../model/index.ts'
-import { afterRecovery } from './act/progress.ts'
+import { afterRecovery, withRemainingGap } from './act/progress.ts'
 import { type Gap, type Interrupted, openedGap, waitForRunningOperations } from './act/recovery.ts'
 import type { Held } from './act/restart-limit.ts'
 import type { RoundView, ShownDifference, Suspension } from './control.ts'
@@ -52,13 +52,17 @@ export class AgentProject {
     return (running && openedGap(running)) ?? file.gap
   }
 
-  /** Whether an earlier run of the agent left work unfinished. If so, the first round starts without a delay. */
+  /** Whether an apply is running or was cut short, or has left a branch without its primary. */
+  get isUnfinished(): boolean {
+    return this.memory.file.applying !== undefined || this.gap !== undefined
+  }
+
+  /** Whether an earlier run of the agent left something to do. If so, the first round starts without a delay. */
   get isPending(): boolean {
-    const { applying, chain, failures, wait, status, record } = this.memory.file
+    const { chain, failures, wait, status, record } = this.memory.file
     const isBlocked = status?.state === 'Blocked' || status?.state === 'Failing'
     const hasCommit = record !== undefined && record.manifests !== this.#host.desired.of(this.id)?.digest
-    const isUnfinished = applying !== undefined || chain !== undefined || failures > 0 || wait !== undefined
-    return isUnfinished || isBlocked || hasCommit
+    return this.isUnfinished || chain !== undefined || failures > 0 || wait !== undefined || isBlocked || hasCommit
   }
 
   /** Whether the project is reconciled with its declaration as far as possible, so that a later wave may start. */
@@ -139,13 +143,14 @@ export class AgentProject {
       observations: memory.observations,
     })
     const declaration = desired.of(this.id)
-    if (declaration === undefined) return ended('unchanged')
+    if (declaration === undefined && !this.isUnfinished) return ended('unchanged')
     const interrupted = await readInterrupted(memory)
-    const usable = usableOf(this.id, declaration, accounts.of(this.id))
-    memory.invalid = 'manifests' in usable ? undefined : usable.invalid
+    const usable = declaration && usableOf(this.id, declaration, accounts.of(this.id))
+    memory.invalid = usable === undefined || 'manifests' in usable ? undefined : usable.invalid
     try {
       let isChanged = false
-      if ('manifests' in usable) isChanged = await this.#reconcile(cause, declaration, usable, interrupted)
+      if (declaration === undefined || usable === undefined) await this.#finishUndeclared(interrupted)
+      else if ('manifests' in usable) isChanged = await this.#reconcile(cause, declaration, usable, interrupted)
       else await this.#compare(cause, declaration, usable)
       tellRead(memory)
       return ended(isChanged ? 'changed' : 'unchanged')
@@ -168,6 +173,33 @@ export class AgentProject {
       await show(memory, { state: 'Unknown' }, version, {})
     }
     wakeNextInterval(memory)
+  }
+
+  /** Gives the branches of a project their primaries back, although it is no longer declared. Changes nothing else. */
+  async #finishUndeclared(interrupted: Interrupted | undefined): Promise<void> {
+    const { memory } = this
+    const { accounts, clock, now, wake } = this.#host
+    const key = accounts.of(this.id)
+    if (key !== undefined) {
+      if (interrupted !== undefined) await waitForRunningOperations(key.api, this.id, clock)
+      const read = async (): Promise<void> => {
+        const observed = await memory.live.refresh(key.api, true)
+        await memory.save((file) => withRemainingGap(file, observed, now()))
+      }
+      await read()
+      if (interrupted !== undefined) memory.change((file) => afterRecovery(file, interrupted, undefined, now()))
+      await finishChain(memory, undefined, key.api)
+      await read()
+    }
+    const { gap, failure, retryAt } = memory.file
+    const state = gap === undefined ? 'Unknown' : failure === undefined ? 'Blocked' : 'Failing'
+    await show(memory, { state }, memory.view.version ?? '', {
+      message: ['The project is no longer declared.', failure].filter(Boolean).join(' '),
+      command: `espalier agent reconcile ${this.id}`,
+      differences: [],
+    })
+    if (retryAt === undefined) wakeNextInterval(memory)
+    else wake(this.id, retryAt, 'backoff')
   }
 
   /** @returns whether something was applied. */

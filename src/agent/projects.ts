@@ -48,14 +48,16 @@ export class Projects {
   }
 
   /**
-   * Starts the projects that are newly declared, and stops the projects that are no longer declared.
+   * Starts the projects that are newly declared, and stops the projects that are no longer declared, unless an apply of
+   * theirs is unfinished.
    *
    * @param changed the projects whose declaration has changed.
    * @returns the projects that were stopped.
    */
   async follow(declared: readonly string[], changed: ReadonlySet<string>): Promise<readonly string[]> {
     const { wake, now, intervalOf } = this.#host
-    const added = declared.filter((id) => !this.#declared.has(id))
+    const unfinished = this.#isFirst ? await this.#openStored(new Set(declared)) : []
+    const added = [...declared, ...unfinished].filter((id) => !this.#declared.has(id))
     for (const id of added) {
       this.#declared.set(id, await this.#open(id))
       this.#removed.delete(id)
@@ -67,27 +69,34 @@ export class Projects {
       wake(id, now() + delay, project?.gap !== undefined ? 'window' : isUrgent ? 'commit' : 'reconcile')
     }
     const still = new Set(declared)
-    const gone = [...this.#declared].filter(([id]) => !still.has(id))
+    const gone = [...this.#declared].filter(([id, { isUnfinished }]) => !still.has(id) && !isUnfinished)
     for (const [id, project] of gone) {
       this.#declared.delete(id)
       this.#removed.set(id, project)
       this.#forget(id)
     }
-    if (this.#isFirst)
-      for (const id of await this.#host.data.storedProjects()) if (!still.has(id)) await this.#openRemoved(id)
     this.#isFirst = false
     for (const id of changed) if (this.#declared.has(id) && !added.includes(id)) wake(id, now(), 'commit')
     return gone.map(([id]) => id)
   }
 
-  /** Such a project counts only for the limit of restarts, so the agent can go on if its file is damaged. */
-  async #openRemoved(id: string): Promise<void> {
-    try {
-      this.#removed.set(id, await this.#open(id))
-    } catch (error) {
-      if (!(error instanceof EspalierError)) throw error
-      this.#host.log(`${id} is no longer declared, and its restarts do not count: ${error.message}`)
+  /**
+   * Opens the projects of which something is stored, although they are not declared. Most of them count only for the
+   * limit of restarts, so the agent can go on if the file of one is damaged.
+   *
+   * @returns those that are unfinished.
+   */
+  async #openStored(declared: ReadonlySet<string>): Promise<readonly string[]> {
+    for (const id of await this.#host.data.storedProjects()) {
+      if (declared.has(id)) continue
+      try {
+        this.#removed.set(id, await this.#open(id))
+      } catch (error) {
+        if (!(error instanceof EspalierError)) throw error
+        this.#host.log(`${id} is no longer declared, and its restarts do not count: ${error.message}`)
+      }
     }
+    return [...this.#removed.values()].flatMap(({ id, isUnfinished }) => (isUnfinished ? [id] : []))
   }
 
   async #open(id: string): Promise<AgentProject> {

@@ -189,6 +189,40 @@ branches:
     expect(sent().slice(-2)).toEqual([expect.stringContaining(ONE), expect.stringContaining(TWO)])
   })
 
+  describe('of a project that is no longer declared', () => {
+    const undeclare = () => world.declare(`version: 1\nproject: late-sun-87654321\nbranches: {}\n`)
+
+    test('is finished as it was begun, and nothing else is done', async () => {
+      const agent = await cutShort()
+      await undeclare()
+      await world.pass(5 * MINUTE)
+      expect(projectOf(agent, PROJECT)).toMatchObject({
+        state: 'Failing',
+        message: expect.stringMatching(GAP),
+        withoutPrimary: ['two'],
+      })
+      expect(agent.hasGap).toBe(true)
+      world.stage.sandbox.control.clearFaults()
+      await world.pass(20 * MINUTE)
+      expect(sent().slice(-2)).toEqual([expect.stringContaining(ONE), expect.stringContaining(TWO)])
+      expect(agent.view().projects.map(({ id }) => id)).not.toContain(PROJECT)
+      expect(world.log.at(-1)).toContain(`${PROJECT} is no longer declared. Its computes stay as they are.`)
+    })
+
+    test('is finished by the next agent if this one was killed', async () => {
+      const life = new Life()
+      await begin(life)
+      await world.pass(2 * HOUR + 6 * MINUTE)
+      life.kill()
+      await undeclare()
+      world.stage.sandbox.control.clearFaults()
+      const next = await start()
+      await world.pass(20 * MINUTE)
+      expect(world.log.join('\n')).toContain('done: move primary from park to one')
+      expect(next.view().projects.map(({ id }) => id)).not.toContain(PROJECT)
+    })
+  })
+
   test('an agent that is stopped says which branch has no primary, and retries until it has one', async () => {
     const agent = await cutShort()
     const { isDone } = world.endOf(agent)

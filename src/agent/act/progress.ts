@@ -1,6 +1,7 @@
 /** Computes the new contents of a project's file after a refresh, before a step, and before and after an apply. */
 import {
   type Desired,
+  type Observed,
   type ObservedProject,
   type Outcome,
   type Plan,
@@ -16,7 +17,7 @@ import type { ProjectFile } from '../data-folder.ts'
 import { originOf, type ProjectRecord, refreshed } from '../decide/origin.ts'
 import { type Refusal, type Sighting, subjectOf, waitAfter } from '../decide/retries.ts'
 import { partsOf } from '../decide/round.ts'
-import { begunChanges, type Gap, type Interrupted, movedBy, withChains } from './recovery.ts'
+import { begunChanges, type Gap, type Interrupted, movedBy, remainingGap, withChains } from './recovery.ts'
 
 const DAY = 24 * 60 * 60_000
 const WEEK = 7 * DAY
@@ -78,6 +79,12 @@ export const withGap = ({ gap: known, ...file }: ProjectFile, gap: Gap | undefin
   gap === undefined
     ? { ...file, chain: undefined }
     : { ...file, gap: { branches: [...gap.branches], steps: gap.steps, since: known?.since ?? now } }
+
+/** The chains, as far as branches of theirs still have no primary. */
+export const withRemainingGap = (file: ProjectFile, observed: Observed, now: number): ProjectFile => {
+  const { chain, gap } = file
+  return withGap(file, chain && remainingGap(chain.branches, gap?.steps ?? chain.changes.length, observed), now)
+}
 
 /** Keeps the origin of each change that the agent started but did not complete. */
 const withOwnMoves = (

@@ -103,14 +103,16 @@ const onEvent = async (memory: ProjectMemory, event: ApplyEvent, plan: Plan): Pr
 /**
  * Completes a chain that has left a branch without its primary, even outside its window. The current manifests may no
  * longer say how, in which case the manifests that it began with are used.
+ *
+ * @param current `undefined` if the project is no longer declared.
  */
-export const finishChain = async (memory: ProjectMemory, current: Basis, api: WriteApi): Promise<void> => {
+export const finishChain = async (memory: ProjectMemory, current: Basis | undefined, api: WriteApi): Promise<void> => {
   const { host, file, live } = memory
   const { chain, gap } = file
   const { observed } = live
   if (chain === undefined || gap === undefined || observed === undefined) return
   const begun = await host.desired.earlier(memory.id, chain.version)
-  const bases = [current.declaration.history === 'rewritten' ? undefined : current, begun]
+  const bases = [current?.declaration.history === 'rewritten' ? undefined : current, begun]
   const decided = bases
     .flatMap((basis) => (basis && decideChain(memory, basis, observed, chain.changes)) ?? [])
     .find(({ round }) => closesGap(round.whole.steps, gap))

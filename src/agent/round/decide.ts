@@ -3,8 +3,7 @@ import { optionalRead, pastOperations, type ReadApi } from '../../api/index.ts'
 import { VERSION } from '../../base/version.ts'
 import { handoversIn, type Observed } from '../../model/index.ts'
 import { planSnapshot } from '../../workflow/index.ts'
-import { afterRefresh, usedIn, withGap } from '../act/progress.ts'
-import { remainingGap } from '../act/recovery.ts'
+import { afterRefresh, usedIn, withRemainingGap } from '../act/progress.ts'
 import { chainRound, type Round, roundOf } from '../decide/round.ts'
 import type { Stops } from '../decide/table.ts'
 import { afterWindows } from '../decide/wakes.ts'
@@ -45,11 +44,7 @@ export const decide = async (
     now: now(),
     fetchedAt: desired.fetchedAt(),
   }
-  await memory.save((file) => {
-    const { chain, gap } = file
-    const remaining = chain && remainingGap(chain.branches, gap?.steps ?? chain.changes.length, observed)
-    return withGap(afterRefresh(file, refresh), remaining, now())
-  })
+  await memory.save((file) => withRemainingGap(afterRefresh(file, refresh), observed, now()))
   const stops = { ...memory.stops, history: declaration.history }
   const isStale = stops.history === 'stale'
   const roundIf = (these: Stops): Round =>

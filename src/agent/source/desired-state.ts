@@ -39,6 +39,17 @@ export interface Declaration {
   waitsFor(): readonly string[]
 }
 
+const UNDECLARED: Declaration = {
+  version: '',
+  digest: '',
+  files: [],
+  manifests: undefined,
+  problem: undefined,
+  command: undefined,
+  history: 'known',
+  waitsFor: () => [],
+}
+
 /** What a project is planned from. */
 export interface Basis {
   readonly declaration: Declaration
@@ -144,11 +155,9 @@ export class DesiredState {
 
   /** What an earlier version declared. Returns `undefined` if that version is no longer available. */
   async earlier(project: string, version: string): Promise<Basis | undefined> {
-    const declaration = this.of(project)
     const read = version === this.#current?.version.id ? undefined : await this.#source.earlier(version)
-    return (
-      declaration && read && { declaration: { ...declaration, version }, manifests: onlyOf(read.manifests, project) }
-    )
+    const declaration = { ...(this.of(project) ?? UNDECLARED), version }
+    return read && { declaration, manifests: onlyOf(read.manifests, project) }
   }
 
   /** What the last version without errors declared, if it is still available and the key's files declare it. */
