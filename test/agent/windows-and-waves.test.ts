@@ -192,6 +192,7 @@ branches:
   describe('of a project that is no longer declared', () => {
     const undeclare = () => world.declare(`version: 1\nproject: late-sun-87654321\nbranches: {}\n`)
 
+    // hint: espalier agent reconcile …
     test('is finished as it was begun, and nothing else is done', async () => {
       const agent = await cutShort()
       await undeclare()
@@ -200,10 +201,12 @@ branches:
         state: 'Failing',
         message: expect.stringMatching(GAP),
         withoutPrimary: ['two'],
+        command: `espalier agent reconcile ${PROJECT}`,
       })
       expect(agent.hasGap).toBe(true)
       world.stage.sandbox.control.clearFaults()
-      await world.pass(20 * MINUTE)
+      await agent.reconcile([PROJECT])
+      await world.pass(2 * MINUTE)
       expect(sent().slice(-2)).toEqual([expect.stringContaining(ONE), expect.stringContaining(TWO)])
       expect(agent.view().projects.map(({ id }) => id)).not.toContain(PROJECT)
       expect(world.log.at(-1)).toContain(`${PROJECT} is no longer declared. Its computes stay as they are.`)
