@@ -61,7 +61,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
     'Number of computes that differ from their manifests, by which of the two changed last.',
     ['project', 'origin'],
   )
-  const scheduled = gauge('espalier_scheduled_steps', 'Number of steps that are waiting for a restart window.', [
+  const scheduled = gauge('espalier_scheduled_steps', 'Number of steps that are waiting for a restart window, an earlier wave or --max-restarts.', [
     'project',
   ])
   const refreshed = gauge('espalier_last_refresh_timestamp_seconds', 'When the live project was last read.', [
@@ -93,7 +93,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
     'The refresh interval in use, which is longer than --interval if the rate limit requires it.',
     ['account'],
   )
-  const requests = counter('espalier_api_requests_total', 'Number of responses from the service, by HTTP status.', [
+  const requests = counter('espalier_api_requests_total', 'Number of requests to the service, by HTTP status, or `none` without a response.', [
     'account',
     'code',
   ])
