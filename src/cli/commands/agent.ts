@@ -40,7 +40,7 @@ const HISTORY = {
   positionals: PROJECTS,
   flags: DATA_FLAG,
   examples: [['$0 agent history quiet-river-12345678', 'Show what the agent changed in one project']],
-  notes: `Reads the journals in the data folder, so the agent need not be running.
+  notes: `Reads the journals in the data folder, which the agent keeps for 90 days. The agent need not be running.
 
 Exit codes:
   0   shown
@@ -73,7 +73,7 @@ const ADOPT = {
     }),
   },
   examples: [
-    ['$0 agent adopt quiet-river-12345678', 'List the differences, starting with those that cause restarts'],
+    ['$0 agent adopt quiet-river-12345678', 'List the differences, starting with the most disruptive'],
     ['$0 agent adopt quiet-river-12345678 --commit 0123456789ab', 'Let the agent apply them'],
   ],
   notes: `Restart windows, --allow and suspensions still apply. If a live value changes after it was listed, the difference counts as drift.
