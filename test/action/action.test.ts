@@ -460,7 +460,7 @@ test('if a project cannot be planned, apply changes the others and fails', async
   expect({ code: applied.code, size: await size(), reason: applied.outputs['failure-reason'] }).toEqual({
     code: 1,
     size: 4,
-    reason: 'partially-applied',
+    reason: 'interrupted',
   })
   expect(applied.summary).toContain('1 of 2 projects left out')
   expect(applied.summary).toContain('E_PROJECT_UNKNOWN')
