@@ -362,7 +362,7 @@ test('a job with a failed step ends with the reason `partially-applied`, and the
 test('a cancelled job starts no new step, completes running steps and reports its progress', async () => {
   const { run, event, github } = await withHead()
   const { code, log, outputs } = await run({ command: 'apply' }, { event: merged(event), interruptAt: '\nstart' })
-  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
+  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'interrupted' })
   expect(log).toContain('Stopping: no new step starts')
   expect(github.comments[0]?.body).toContain('not everything is applied: 1 done, 3 skipped')
 })
@@ -460,7 +460,7 @@ test('if a project cannot be planned, apply changes the others and fails', async
   expect({ code: applied.code, size: await size(), reason: applied.outputs['failure-reason'] }).toEqual({
     code: 1,
     size: 4,
-    reason: 'interrupted',
+    reason: 'partially-applied',
   })
   expect(applied.summary).toContain('1 of 2 projects left out')
   expect(applied.summary).toContain('E_PROJECT_UNKNOWN')
