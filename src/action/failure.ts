@@ -76,5 +76,6 @@ export const reasonOfOutcome = (outcome: Outcome): FailureReason | undefined => 
     if (reasons.has(cause)) return cause
   }
   if (reasons.has('changed-meanwhile')) return 'plan-stale'
+  if (outcome.interrupted) return 'interrupted'
   return outcome.steps.some(({ status }) => status === 'done') ? 'partially-applied' : 'apply-failed'
 }

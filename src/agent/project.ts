@@ -35,13 +35,14 @@ export class AgentProject {
 
   /** The view at this time. @param interval the refresh interval of the account, in milliseconds. */
   viewAt(now: number, interval: number): ProjectView {
-    const { view, unread, live, concluded, file } = this.memory
+    const { view, unread, unreadAt, live, concluded, file } = this.memory
     const { version = '', digest } = this.#host.desired.of(this.id) ?? {}
     const readAt = live.readAt && Math.max(live.readAt, this.#host.steadySince())
     const isPlanned = (concluded ?? file.record?.manifests ?? digest) === digest || view.version === version
     return {
       ...view,
       isFresh: unread === undefined && readAt !== undefined && now - readAt < 2 * interval,
+      unreadAt: unreadAt === undefined ? undefined : new Date(unreadAt).toISOString(),
       pending: isPlanned || version === '' ? undefined : version,
     }
   }

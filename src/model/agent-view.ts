@@ -133,6 +133,8 @@ export interface ProjectView extends AgentStatus {
   /** The commit, or the digest of the folder, for which the project was last planned. */
   readonly version?: string | undefined
   readonly refreshedAt?: string | undefined
+  /** When the agent last tried in vain to read the project, if it has not read it since. */
+  readonly unreadAt?: string | undefined
   /** When the next window opens for the scheduled steps. */
   readonly windowOpensAt?: string | undefined
   /** The last window that closed before all steps that waited for it were done. */

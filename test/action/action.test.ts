@@ -362,7 +362,7 @@ test('a job with a failed step ends with the reason `partially-applied`, and the
 test('a cancelled job starts no new step, completes running steps and reports its progress', async () => {
   const { run, event, github } = await withHead()
   const { code, log, outputs } = await run({ command: 'apply' }, { event: merged(event), interruptAt: '\nstart' })
-  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
+  expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'interrupted' })
   expect(log).toContain('Stopping: no new step starts')
   expect(github.comments[0]?.body).toContain('not everything is applied: 1 done, 3 skipped')
 })

@@ -581,7 +581,7 @@ test('what a run has not done is applied by the next one, also on a schedule', a
   const before = team.merge(8)
   // The run is cancelled after its first step.
   const cancelled = await team.apply({ before }, {}, { interruptAt: 'done  ' })
-  expect(cancelled.outputs['failure-reason']).toBe('partially-applied')
+  expect(cancelled.outputs['failure-reason']).toBe('interrupted')
   const isDone = (number: number): boolean => team.outcome(number).includes('<!-- espalier done')
   expect([isDone(7), isDone(8)].filter(Boolean).length).toBeLessThan(2)
   const { code, log } = await team.apply({ name: 'schedule' })

@@ -14,9 +14,9 @@ const LATE = 'warning  Not ended within 1m: p-1.\n'
 test.each<[string, Partial<ProjectView>, number, string]>([
   ['was read', { refreshedAt: at(1) }, 0, ''],
   ['was found invalid', { state: 'Invalid' }, 3, ''],
-  ['could not be read', { state: 'Failing', reason: 'Unreachable', since: at(1) }, 3, ''],
+  ['could not be read', { state: 'Failing', reason: 'Unreachable', since: at(-1), unreadAt: at(1) }, 3, ''],
   ['has not been read yet', { refreshedAt: at(-1) }, 3, LATE],
-  ['could not be read before', { state: 'Failing', reason: 'KeyRefused', since: at(-1) }, 3, LATE],
+  ['could not be read before', { state: 'Failing', reason: 'KeyRefused', since: at(-1), unreadAt: at(-1) }, 3, LATE],
   ['has a running step', { state: 'Progressing', refreshedAt: at(1) }, 3, LATE],
 ])('for a project that %s', async (_what, view, code, stderr) => {
   const data = await mkdtemp(join(tmpdir(), 'espalier-reconcile-'))

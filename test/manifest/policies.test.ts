@@ -74,6 +74,18 @@ describe('mistakes in a policy file', () => {
       '6:15 E_POLICY_RULE `prune` applies to whole projects, so the policy cannot have `branches`.',
     ],
     [
+      policy('    except: [main]\n    rule: { maxProjectCu: 4 }\n'),
+      '6:13 E_POLICY_RULE `maxProjectCu` applies to whole projects, so the policy cannot have `except`.',
+    ],
+    [
+      policy('    except: [main]\n    rule: { maxCuHours: 4 }\n'),
+      '6:13 E_POLICY_RULE `maxCuHours` applies to whole projects, so the policy cannot have `except`.',
+    ],
+    [
+      policy('    computes: replica\n    rule: { maxReplicas: 4 }\n'),
+      '6:15 E_POLICY_RULE `maxReplicas` applies to whole branches, so the policy cannot have `computes`.',
+    ],
+    [
       policy('    rule: { maxSize: 1 }\n  - { name: preview-size, level: warn, reason: r, rule: { minSize: 1 } }\n'),
       '7:13 E_DUPLICATE The policy `preview-size` is already defined at espalier.policy.yaml:3:11.',
     ],

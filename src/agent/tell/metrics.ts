@@ -61,9 +61,11 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
     'Number of computes that differ from their manifests, by which of the two changed last.',
     ['project', 'origin'],
   )
-  const scheduled = gauge('espalier_scheduled_steps', 'Number of steps that are waiting for a restart window.', [
-    'project',
-  ])
+  const scheduled = gauge(
+    'espalier_scheduled_steps',
+    'Number of steps that are waiting for a restart window, an earlier wave or --max-restarts.',
+    ['project'],
+  )
   const refreshed = gauge('espalier_last_refresh_timestamp_seconds', 'When the live project was last read.', [
     'project',
     'account',
@@ -93,10 +95,11 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
     'The refresh interval in use, which is longer than --interval if the rate limit requires it.',
     ['account'],
   )
-  const requests = counter('espalier_api_requests_total', 'Number of responses from the service, by HTTP status.', [
-    'account',
-    'code',
-  ])
+  const requests = counter(
+    'espalier_api_requests_total',
+    'Number of requests to the service, by HTTP status, or `none` without a response.',
+    ['account', 'code'],
+  )
   const fetched = gauge('espalier_git_fetch_timestamp_seconds', 'When the manifests were last fetched.', [])
   const committed = gauge(
     'espalier_git_commit_timestamp_seconds',

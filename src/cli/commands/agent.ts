@@ -31,7 +31,7 @@ const STATUS = {
   },
   examples: [
     ['$0 agent status', 'Show the state of all projects'],
-    ['$0 agent status quiet-river-12345678', 'Show every difference of one project, and how to resolve it'],
+    ['$0 agent status quiet-river-12345678', 'Show every difference of one project, and the next command'],
   ],
   notes: STATE_CODES,
 } as const satisfies Description
@@ -40,11 +40,11 @@ const HISTORY = {
   positionals: PROJECTS,
   flags: DATA_FLAG,
   examples: [['$0 agent history quiet-river-12345678', 'Show what the agent changed in one project']],
-  notes: `Reads the journals in the data folder, so the agent need not be running.
+  notes: `Reads the journals in the data folder, which the agent keeps for 90 days. The agent need not be running.
 
 Exit codes:
   0   shown
-  1   wrong usage`,
+  1   an error, such as wrong usage or an unreadable journal`,
 } as const satisfies Description
 
 const RECONCILE = {
@@ -80,7 +80,7 @@ const ADOPT = {
 
 Exit codes:
   0   adopted, or there is nothing to adopt
-  1   wrong usage, or the commit or the differences have changed since they were shown
+  1   an error, such as a commit or differences that have changed since they were shown
   2   shown, but not adopted`,
 } as const satisfies Description
 
@@ -94,7 +94,7 @@ const SUSPEND = {
   examples: [['$0 agent suspend --all --for 2h --reason "load test"', 'Suspend all projects']],
   notes: `Exit codes:
   0   suspended
-  1   wrong usage, or the agent cannot be reached`,
+  1   an error, such as wrong usage or an agent that cannot be reached`,
 } as const satisfies Description
 
 const RESUME = {
@@ -103,7 +103,7 @@ const RESUME = {
   examples: [['$0 agent resume --all', 'Resume all projects']],
   notes: `Exit codes:
   0   resumed
-  1   wrong usage, or the agent cannot be reached`,
+  1   an error, such as wrong usage or an agent that cannot be reached`,
 } as const satisfies Description
 
 type HistoryFlags = ValuesOf<typeof HISTORY>
@@ -125,9 +125,10 @@ export const reconcileCommand = commandOf(RECONCILE, async (flags, io) => {
   const askedAt = io.clock.date()
   const endsAt = askedAt + flags.timeout
   for (const path of paths) await ask(`${path}/reconcile`, 'POST', flags, io, { accept: flags.accept })
-  const isEnded = ({ refreshedAt = '', state, reason, since }: ProjectView): boolean => {
+  const isEnded = ({ refreshedAt = '', unreadAt = '', state, reason }: ProjectView): boolean => {
     const isUnreadable = reason === 'Unreachable' || reason === 'KeyRefused'
-    return state === 'Invalid' || (state !== 'Progressing' && Date.parse(isUnreadable ? since : refreshedAt) >= askedAt)
+    const triedAt = isUnreadable ? unreadAt : refreshedAt
+    return state === 'Invalid' || (state !== 'Progressing' && Date.parse(triedAt) >= askedAt)
   }
   for (;;) {
     const view = await viewOf(flags, io)

@@ -15,9 +15,9 @@ export const DATA_FLAG = {
 
 export const STATE_CODES = `Exit codes:
   0   every project is Synced
-  1   wrong usage, or the agent cannot be reached
+  1   an error, such as wrong usage or an agent that cannot be reached
   2   a project is OutOfSync, Progressing or Unknown
-  3   a project is Blocked, Failing, Invalid or Suspended
+  3   a project is Blocked, Failing, Invalid or Suspended, or a manifest has an error
   5   everything is done, except for steps that wait for their restart window`
 
 /** The token in this file of the data folder. If there is none yet, a new one is written. */

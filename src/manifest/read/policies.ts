@@ -87,14 +87,22 @@ const checkSelectors = (tree: Tree, value: PolicyValue, kind: PolicyRuleName): v
     const message = `\`per: day\` limits what is done in a day, but \`${kind}\` limits what is declared.`
     tree.report('E_POLICY_RULE', tree.source(value, 'per'), message, 'Remove `per`.')
   }
-  const [selectors, whole] =
-    of === 'plan'
-      ? ([['branches', 'except', 'computes'], 'the whole plan'] as const)
-      : ([['branches'], 'whole projects'] as const)
-  const wrong = of === 'plan' || of === 'project' ? selectors.find((key) => value[key] !== undefined) : undefined
-  if (wrong === undefined) return
-  const message = `\`${kind}\` applies to ${whole}, so the policy cannot have \`${wrong}\`.`
-  tree.report('E_POLICY_RULE', tree.source(value, wrong), message, 'Select projects with `projects` instead.')
+  const found = UNUSED[of === 'usage' && value.branches === undefined ? 'project' : of]
+  const wrong = found?.keys.find((key) => value[key] !== undefined)
+  if (found === undefined || wrong === undefined) return
+  const message = `\`${kind}\` applies to ${found.whole}, so the policy cannot have \`${wrong}\`.`
+  const hint = wrong === 'computes' ? 'Remove `computes`.' : 'Select projects with `projects` instead.'
+  tree.report('E_POLICY_RULE', tree.source(value, wrong), message, hint)
+}
+
+type Unused = { readonly keys: readonly ('branches' | 'except' | 'computes')[]; readonly whole: string }
+
+/** The selectors that have no effect on a rule, by what the rule measures. */
+const UNUSED: Readonly<Record<string, Unused>> = {
+  plan: { keys: ['branches', 'except', 'computes'], whole: 'the whole plan' },
+  project: { keys: ['branches', 'except', 'computes'], whole: 'whole projects' },
+  branch: { keys: ['computes'], whole: 'whole branches' },
+  usage: { keys: ['computes'], whole: 'whole branches' },
 }
 
 const duplicateNames = (policies: readonly Policy[]): readonly Diagnostic[] =>

@@ -184,6 +184,9 @@ describe('the API', () => {
     expect(await missing.json()).toMatchObject({
       error: { message: 'No manifest that the agent reads declares project p-3.' },
     })
+    const unknown = await fetch(`${url}/api/v1/nope`)
+    expect(unknown.status).toBe(404)
+    expect(await unknown.json()).toMatchObject({ error: { message: 'GET /api/v1/nope is not part of the API.' } })
   })
 
   test('the API returns the history of a project in pages of 50', async () => {

@@ -86,7 +86,8 @@ export const apiRoutes = (control: AgentControl, openStream: OpenStream, now: ()
     await control.adopt(id, commit, differences)
     return json(context, {}, 202)
   })
-  app.notFound((context) =>
+  // `notFound` of an app that is mounted in another one is not called.
+  app.all('*', (context) =>
     refuse(
       context,
       404,
