@@ -1,5 +1,5 @@
-// Receives events from the agent, verifies their signatures, and passes each event to a function exactly once. Has no
-// dependencies. The other examples in this folder use this file.
+// Receives events from the agent, verifies their signatures, skips repeated deliveries, and passes the other events to a
+// function. Has no dependencies. The other examples in this folder use this file.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'

@@ -4,8 +4,8 @@
 #   BASE=origin/main ESPALIER_API_KEY=… plan.sh espalier.yaml
 #
 # Writes three files: espalier.sarif contains problems with their lines, for code scanning, espalier-plan.md contains the
-# plan for a comment, and espalier-plan.json contains the plan for other programs. The script fails if a manifest has
-# errors or a policy denies the plan.
+# plan or the errors for a comment, and espalier-plan.json contains the plan, if there is one, for other programs. The
+# script fails if a manifest has errors, planning fails, or a policy denies the plan.
 set -eu
 
 if ! espalier validate --base "$BASE" --format sarif "$@" > espalier.sarif; then

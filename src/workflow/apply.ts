@@ -247,7 +247,7 @@ const onInterrupt = (notify: (message: string) => void, onSignal?: OnSignal, sto
       )
       stop.abort()
     } else if (!abort.signal.aborted) {
-      notify('Stopping immediately. Run the same command again to continue.')
+      notify('Stopping immediately. To continue, apply the manifests again.')
       abort.abort()
     }
   }

@@ -159,7 +159,7 @@ test.concurrent('after a second SIGINT, apply exits immediately and reports the 
   )
   try {
     expect(ended.code, ended.stdout + ended.stderr).toBe(130)
-    expect(ended.stderr).toContain('Stopping immediately. Run the same command again to continue.')
+    expect(ended.stderr).toContain('Stopping immediately. To continue, apply the manifests again.')
     expect(tally(ended)).toBe('Apply incomplete: 3 done, 1 failed, 6 skipped.')
     expect(ended.stdout.replaceAll(/\s+/g, ' ')).toMatch(
       /\(interrupted\): Interrupted while it was running\. To continue, run `espalier apply \S+ --allow restart,move,delete` again\./,

@@ -76,8 +76,8 @@ const DESCRIPTION = {
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `After Ctrl-C, apply completes running steps, and starts new ones only to restore a branch's primary.
-A second Ctrl-C stops immediately. To continue, run the command again. If CI is set, apply does not
-prompt, so --auto-approve is required.
+A second Ctrl-C stops immediately. To continue, apply the manifests again. If CI is set, apply does
+not prompt, so --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do
