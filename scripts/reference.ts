@@ -258,11 +258,11 @@ export const jsonPage = (): string => {
   return pageOf(
     'the schemas of plans, plan files and events',
     'JSON formats',
-    "The npm package contains the schemas: `espalier/schemas/plan.schema.json`, `plan-file.schema.json` and `event.schema.json`. For what stays compatible, see [JavaScript API](javascript.md#compatibility). Scale-to-zero times are in seconds; 0 means the project's default, and −1 `never`.",
+    'The npm package contains the schemas: `espalier/schemas/plan.schema.json`, `plan-file.schema.json` and `event.schema.json`. For what stays compatible, see [JavaScript API](javascript.md#compatibility). Scale-to-zero times are in seconds; 0 means `default` (5 minutes), and −1 `never`.',
     '',
     '## A plan',
     '',
-    '`plan --format json` prints this object. Saved plans and `plan` events contain it.',
+    '`plan --format json` prints this object, or only `diagnostics` and `files` if no project can be planned. Saved plans and `plan` events contain it.',
     '',
     keyTable(planSchema(), 2),
     '',
@@ -274,7 +274,7 @@ export const jsonPage = (): string => {
     '',
     '## Events',
     '',
-    '`apply --format json` prints one event per line, and `--journal FILE` appends the same events to a file. Every event has a `time` and a `type`.',
+    '`apply --format json` prints one event per line (or only `diagnostics` and `files` if no project can be planned), and `--journal FILE` appends the same events to a file. Every event has a `time` and a `type`.',
     '',
     table(
       ['type', 'when', 'other keys'],

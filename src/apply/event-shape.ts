@@ -39,7 +39,7 @@ const eventShape = z.discriminatedUnion('type', [
     format: z.string(),
   }),
   event('plan', 'Second event: the plan.', { plan: planShape }),
-  event('policy-overridden', 'Before the first step, once for each overridden policy.', {
+  event('policy-overridden', 'Before the first step, once for each overridden policy and project.', {
     policy: z.string(),
     project: z.string().exactOptional(),
     reason: z.string(),

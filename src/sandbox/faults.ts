@@ -96,7 +96,9 @@ const requestEffect = z.discriminatedUnion('kind', [
     .describe('closes the connection before or after the request takes effect'),
   z
     .strictObject({ kind: z.enum(['truncate', 'malformed', 'html']) })
-    .describe('sends only half of the response, invalid JSON, or an HTML page with status 524'),
+    .describe(
+      'sends only half of the response, invalid JSON, or (without executing the request) an HTML page with status 524',
+    ),
   z
     .strictObject({
       kind: z.literal('status'),
@@ -105,7 +107,7 @@ const requestEffect = z.discriminatedUnion('kind', [
       message: z.string().default('injected fault'),
       retryAfter: z.int().min(0).optional(),
     })
-    .describe('sends an error with these values; `retryAfter` is in seconds'),
+    .describe('sends an error with these values, without executing the request; `retryAfter` is in seconds'),
   z.strictObject({ kind: z.literal('lock') }).describe('returns 423, as if another operation were running'),
   z
     .strictObject({ kind: z.literal('lag'), ms: milliseconds })
@@ -133,7 +135,9 @@ const requestEffect = z.discriminatedUnion('kind', [
 const operationEffect = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.enum(['fail', 'error']), message: z.string().default('injected fault') })
-    .describe('`fail`: the operation fails, and is retried after 1 s and then 2 s. `error`: it fails permanently'),
+    .describe(
+      '`fail`: the operation fails, and is retried after 1 s and then 2 s. `error`: it ends with this status, and is not retried',
+    ),
   z
     .strictObject({ kind: z.enum(['cancel', 'skip', 'hang']) })
     .describe('the operation is cancelled or skipped, or it never ends and keeps the project locked'),

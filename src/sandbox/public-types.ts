@@ -71,7 +71,7 @@ export interface SandboxOptions {
   timeScale?: number
   /** A clock from `manualClock()`, which moves only when the test moves it. */
   clock?: Clock
-  /** The minimum durations of operations in milliseconds, by action. */
+  /** How long operations take at least, in milliseconds ± 10 %, by action. */
   durations?: Record<string, number>
   /** Whether the control plane does background work: availability checks, archiving, detaching. Default: yes. */
   background?: boolean

@@ -68,6 +68,24 @@ test("restoring a branch copies its source's data, moves the old data to the bac
   expect(branches.map(({ name }: { name: string }) => name).sort()).toEqual(['dev', 'dev_old', 'main'])
 })
 
+test('a small replica follows its primary after the primary has grown', async () => {
+  const { call, run, project, main, primary } = await open()
+  const { endpoint } = (
+    await call('POST', `${project}/endpoints`, {
+      endpoint: { branch_id: main, type: 'read_only', autoscaling_limit_min_cu: 0.25, autoscaling_limit_max_cu: 0.25 },
+    })
+  ).body
+  const before = await clientOf(sandbox, endpoint.id)
+  const size = { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 }
+  await call('PATCH', `${project}/endpoints/${primary}`, { endpoint: size })
+  await run(primary, 'CREATE TABLE later AS SELECT 1 AS n')
+  await before.dropped
+  const onReplica = () => run(endpoint.id, 'SELECT * FROM later').catch(() => [])
+  // Less than the scale-to-zero time, because a restart would help too.
+  await expect.poll(onReplica, { timeout: 60_000 }).toEqual([{ n: 1 }])
+  expect(await run(endpoint.id, 'SHOW max_connections')).toEqual([{ max_connections: '1678' }])
+})
+
 test('a schema-only branch has all tables and views but no rows', async () => {
   const { call, run, project, main, primary } = await open()
   await run(

@@ -27,6 +27,8 @@ const ROWS: readonly Row[] = [
   ['a duplicate key', doc('prune: true\nprune: false'), 'E_DUPLICATE', 4, 1],
   ['a duplicate branch', doc('branches:\n  main: {}\n  main: {}'), 'E_DUPLICATE', 5, 3],
   ['a custom tag', attribute('size: !cu 1'), 'E_YAML', 6, 13],
+  ['a standard tag', attribute('size: !!int 1'), 'E_YAML', 6, 19],
+  ['a tag of a key', attribute('!!str size: 1'), 'E_YAML', 6, 13],
   [
     'more aliases than the limit',
     doc(`defaults: &d { size: 1 }\nprofiles: { ${Array.from({ length: 1_001 }, (_, at) => `p${at}: *d`).join(', ')} }`),

@@ -17,13 +17,15 @@ test.each([
 })
 
 test.each([
-  ['truncate', 'GET', 200],
-  ['malformed', 'GET', 200],
-  ['html', 'GET', 524],
-] as const)('the fault %s makes the response invalid JSON', async (kind, method, status) => {
+  ['truncate', 'GET', at, 200],
+  ['malformed', 'GET', at, 200],
+  ['html', 'GET', at, 524],
+  ['truncate', 'DELETE', `${P}/endpoints/ep-none`, 200],
+  ['malformed', 'DELETE', `${P}/endpoints/ep-none`, 200],
+] as const)('the fault %s makes the response to %s invalid JSON', async (kind, method, path, status) => {
   const { sandbox } = await openSandbox()
   sandbox.control.addFault({ on: 'request', effect: { kind } })
-  const answer = await fetch(`${sandbox.apiUrl}${at}`, {
+  const answer = await fetch(`${sandbox.apiUrl}${path}`, {
     method,
     headers: { authorization: `Bearer ${sandbox.apiKey}` },
   })

@@ -6,6 +6,7 @@ import {
   MAX_DOCUMENT_TOKENS,
   MAX_PROBLEMS,
   MAX_TOTAL_TOKENS,
+  NO_TAGS,
   readNodes,
   type YamlProblem,
 } from './nodes.ts'
@@ -177,7 +178,7 @@ const unclosedIn = (root: CST.Token): YamlProblem[] => {
 }
 
 const wordsFor = (code: string, message: string): Pick<YamlProblem, 'message' | 'hint'> => {
-  if (code === 'TAG_RESOLVE_FAILED') return { message: 'YAML tags are not allowed.', hint: 'Remove the tag.' }
+  if (code === 'TAG_RESOLVE_FAILED') return NO_TAGS
   if (code === 'TAB_AS_INDENT') {
     return { message: 'YAML must be indented with spaces, not tabs.', hint: 'Replace the tab with spaces.' }
   }

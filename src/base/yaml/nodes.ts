@@ -76,6 +76,8 @@ export const readNodes = (
   }
 }
 
+export const NO_TAGS = { message: 'YAML tags are not allowed.', hint: 'Remove the tag.' } as const
+
 class TooLarge extends Error {}
 
 class NodeReader {
@@ -99,6 +101,7 @@ class NodeReader {
   #plain(node: Node | null): Plain {
     this.#values += 1
     if (this.#values > MAX_DOCUMENT_TOKENS) throw new TooLarge()
+    this.#rejectTag(node)
     if (isMap(node)) return this.#map(node.items as readonly { key: Node; value: Node | null }[])
     if (isSeq(node)) return this.#list(node.items as readonly (Node | null)[])
     return isScalar(node) ? (node.value as Plain) : null
@@ -114,6 +117,7 @@ class NodeReader {
         this.#report('key', pair.key, 'A key must be a string.')
         continue
       }
+      this.#rejectTag(keyNode)
       const key = String(keyNode.source ?? keyNode.value)
       const first = entries.get(key)?.key
       if (first !== undefined) {
@@ -157,6 +161,12 @@ class NodeReader {
     if (target !== undefined) return target
     this.#report('syntax', node, `No anchor \`${node.source}\` precedes this alias.`)
     return null
+  }
+
+  /** The composer itself rejects only tags that it does not know. */
+  #rejectTag(node: Node | null): void {
+    if (node !== null && 'tag' in node && node.tag !== undefined)
+      this.#report('syntax', node, NO_TAGS.message, NO_TAGS.hint)
   }
 
   #report(kind: YamlProblem['kind'], node: Node, message: string, hint?: string): void {

@@ -20,7 +20,11 @@ const DESCRIPTION = {
   flags: {
     psql: toggle('', 'Open psql'),
     pooled: toggle('', 'Connect through PgBouncer, in transaction mode'),
-    port: number('', 'API port of the sandbox, required if several sandboxes are running', PORT),
+    port: number(
+      '',
+      'API port of the sandbox, required if several are running and ESPALIER_BASE_URL names none of them',
+      PORT,
+    ),
     project: text('', 'Limit to projects whose id or name matches GLOB; repeatable', { value: 'GLOB', array: true }),
   },
   examples: [

@@ -15,7 +15,7 @@ const DESCRIPTION = {
     state: text('', 'Directory for persistent state (default: state is kept only in memory)', { value: 'DIR' }),
     seed: text('', 'File with the initial projects, branches and computes', { value: 'FILE' }),
     'time-scale': number('', 'How many times faster than real time the sandbox runs', TIME_SCALE),
-    key: text('', 'API key that the sandbox accepts (default: a new key)', { value: 'KEY' }),
+    key: text('', 'API key that the sandbox accepts (default: the key in --state, or a new one)', { value: 'KEY' }),
     faults: text('', 'File that lists the faults to inject', { value: 'FILE' }),
     'rate-limits': toggle(
       '',
@@ -27,7 +27,7 @@ const DESCRIPTION = {
     }),
     'pg-bin': text(
       'Computes:',
-      'Folder that contains postgres and initdb (default: the newest installed version, or that of the npm package)',
+      'Folder that contains postgres and initdb (default: all installed versions, and that of the npm package)',
       { value: 'DIR' },
     ),
     'pg-port': number(
@@ -49,9 +49,9 @@ the compute backend:
 The log follows.
 
 Exit codes:
-  0   stopped by SIGINT or SIGTERM
-  1   wrong usage, an invalid seed, a port in use, or no Postgres with
-      --computes postgres`,
+  0   stopped by SIGINT, SIGTERM or the end of its output
+  1   wrong usage, an invalid seed or fault file, an unusable state folder, a
+      port in use, or no Postgres with --computes postgres or --pg-bin`,
 } as const satisfies Description
 
 type ServeFlags = ValuesOf<typeof DESCRIPTION>

@@ -40,7 +40,7 @@ export const SCALE_TO_ZERO = oneField('seconds', 'suspend_timeout_seconds', {
   schema: text({
     pattern: `^(default|never|${DURATION})$`,
     description:
-      'Suspends the compute after this long without a connection: a duration from 1m to 7d, `default` (5m) or `never`.',
+      'Suspends the compute after this long without activity: a duration from 1m to 7d, `default` (5m) or `never`.',
     examples: ['5m', '1h30m', 'never', 'default'],
     $comment: 'E_DURATION',
   }),

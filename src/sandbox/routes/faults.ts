@@ -28,14 +28,14 @@ export const injectFaults =
         return cut(context)
       case 'truncate': {
         await next()
-        const { status } = context.res
+        const status = withBody(context.res)
         const body = await context.res.text()
         const half = body.slice(0, Math.floor(body.length / 2))
         return replace(context, new Response(half, { status, headers: { 'content-type': 'application/json' } }))
       }
       case 'malformed':
         await next()
-        return replace(context, new Response('{"endpoint": ', { status: context.res.status }))
+        return replace(context, new Response('{"endpoint": ', { status: withBody(context.res) }))
       case 'html':
         return new Response(HTML, { status: 524, headers: { 'content-type': 'text/html' } })
       case 'status':
@@ -75,6 +75,9 @@ export const injectFaults =
     await next()
     return undefined
   }
+
+/** The status of a response that gets a body. A response with status 204 cannot have one. */
+const withBody = ({ status }: Response): number => (status === 204 ? 200 : status)
 
 const replace = (context: Context, response: Response): undefined => {
   context.res = undefined

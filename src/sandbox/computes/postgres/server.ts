@@ -59,13 +59,16 @@ export const serveCompute = async (
   const socketFolder = socketFolderOf(spec, home)
   const lines: string[] = []
   let needed = atLeast
+  let isReady = false
   const onLine = (line: string): boolean => {
     if (lines.length < 20) lines.push(line)
     if (!line.includes(' LOG: ')) log(`postgres  ${spec.id}  ${line}`)
     const [, name, value] = TOO_LOW.exec(line) ?? []
     if (name !== undefined && value !== undefined) needed = { ...needed, [name]: value }
-    if (LOST_TRACK.test(line)) onLostTrack()
-    return READY.test(line)
+    // A running standby whose primary restarts with larger values stops replaying.
+    if (LOST_TRACK.test(line) || (isReady && name !== undefined)) onLostTrack()
+    isReady ||= READY.test(line)
+    return isReady
   }
   try {
     const { ended, kill } = await startProcess({
