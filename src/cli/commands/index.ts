@@ -9,7 +9,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'validate [paths..]',
-    summary: 'Check manifests and report every problem in every file, without network access or an API key',
+    summary: 'Check manifests and report their problems, without network access or an API key',
     load: async () => (await import('./validate.ts')).validateCommand,
   },
   {
