@@ -191,11 +191,7 @@ const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>):
 
 /** Reads the settings from the flags. Mistakes are reported here, before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
-  if (flags.paths.includes(STDIN))
-    throw usageError(
-      'The agent follows files, so it cannot read - (stdin).',
-      'Name a folder, or a repository with --repo.',
-    )
+  if (flags.paths.includes(STDIN)) throw usageError('The agent follows files, so it cannot read - (stdin).')
   if (flags.interval < 60_000) throw usageError('--interval must be at least 60s.')
   const { onGit, onDrift, interval, gitInterval, listenPublic } = flags
   return {

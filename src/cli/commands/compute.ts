@@ -47,7 +47,7 @@ Exit codes:
   0   done, or nothing to do
   1   wrong input, you declined, a compute is protected, or an operation failed
   4   a compute or its branch has changed since it was read, so no request was sent for it
-  5   a restart window is closed, so no request was sent from then on`,
+  5   a restart window is closed, so no more requests were sent`,
   }) as const satisfies Description
 
 type ComputeFlags = ValuesOf<ReturnType<typeof describe>>
