@@ -6,7 +6,8 @@ import type { RestartWindow } from './restart-window.ts'
 import type { Repair } from './settlement.ts'
 
 /**
- * `stale`: something that the step relies on was changed after the plan was made, so nothing was sent.
+ * `stale`: something that the step relies on was changed after the plan was made, so nothing was sent, or the request was
+ * rejected.
  * `scheduled`: the step's restart window is closed. An `apply` that runs while the window is open will run the step.
  */
 export const STEP_STATUSES = ['done', 'failed', 'stale', 'skipped', 'not-allowed', 'scheduled'] as const

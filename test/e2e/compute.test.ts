@@ -141,6 +141,23 @@ test('outside the restart window, compute restart, suspend and delete exit with 
   )
 })
 
+test('if a restart window closes after the first compute was restarted, the message says so', async () => {
+  const { sandbox, start, declare } = await stage('branches: {}')
+  const path = '/projects/shop/endpoints/ep-staging/restart'
+  sandbox.control.addFault({ on: 'request', path, effect: { kind: 'lock' }, times: 5 })
+  const running = start('compute', 'restart', 'main', 'staging', '--auto-approve')
+  await running.says('waiting: ')
+  const far = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
+  await declare(
+    `branches: { staging: { primary: { restartWindow: { days: [${far}], from: "02:00", to: "04:00", timezone: UTC } } } }`,
+  )
+  const { code, stdout, stderr } = await running.ended
+  expect({ code, stdout }).toEqual({ code: 5, stdout: expect.stringContaining('done  restart primary on main') })
+  expect(stderr).toMatch(/primary on staging .* may be interrupted only in its restart window/)
+  expect(stderr).toContain('No further request was sent.')
+  expect(stderr).not.toContain('Nothing was changed.')
+})
+
 test('with invalid manifests in the current folder, compute delete is rejected', async () => {
   const { code, stderr } = await runBeside('{ main: { protct: true } }', 'delete', 'main', '--yes', '--project', 'shop')
   expect({ code, stderr }).toMatchObject({

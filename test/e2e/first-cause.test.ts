@@ -42,6 +42,7 @@ test.each([
   [['apply', '--introduced'], '--introduced needs --base REF.', /E_CONSENT/],
   [['apply', 'plan.json', '--introduced'], '--introduced cannot be combined with a saved plan', /--base/],
   [['apply'], 'E_CONSENT', /never/],
+  [['agent', 'run', '-'], 'The agent follows files, so it cannot read - (stdin).', /Page/],
   [['drift'], 'Run the command in the repository of the manifests.', /plan --base|without --base/],
   [['validate', 'bad.yaml'], 'Add `project` with the project id.', /quiet-river/],
   [['operations', 'list', '--compute', 'ep-nope'], 'the project has no such compute. hint: It has', /No operations/],

@@ -74,6 +74,11 @@ describe('a project chosen by its name', () => {
     expect(stderr).toContain(hint)
   })
 
+  test.each(['snapshot --out live.json', 'cost'])('is not combined with paths by %s', async (line) => {
+    const { code, stderr } = await run(...line.split(' '), 'espalier.yaml', '--project', 'shop')
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'error  E_USAGE  --project and paths cannot be combined.\n' })
+  })
+
   test('must be chosen if the manifests declare several projects, which the error lists', async () => {
     await write('espalier.yaml', `${manifest('amber-1', 2)}---\n${manifest('coral-3', 2)}`)
     const started = await run('compute', 'start', 'main')

@@ -29,7 +29,7 @@ import {
 } from '../../base/index.ts'
 import { type FileKind, readYaml } from '../../base/yaml/index.ts'
 import { allowed, pathsOf } from '../../workflow/index.ts'
-import { commandOf, type Description, type ValuesOf } from '../command.ts'
+import { commandOf, type Description, STDIN, type ValuesOf } from '../command.ts'
 import { DATA_FLAG, exitCodeOfAll, STATE_CODES, tokenIn, writeAddress } from '../setup/agent-data.ts'
 import { connect } from '../setup/connect.ts'
 import {
@@ -191,6 +191,7 @@ const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>):
 
 /** Reads the settings from the flags. Mistakes are reported here, before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
+  if (flags.paths.includes(STDIN)) throw usageError('The agent follows files, so it cannot read - (stdin).')
   if (flags.interval < 60_000) throw usageError('--interval must be at least 60s.')
   const { onGit, onDrift, interval, gitInterval, listenPublic } = flags
   return {

@@ -59,7 +59,10 @@ const DESCRIPTION = {
     }),
     now: toggle('Consent:', 'Run disruptive steps even while their restart windows are closed'),
     'max-restarts': number('Consent:', 'Do not apply the plan if more than N computes may restart'),
-    'max-failures': number('Consent:', 'Start no new steps after more than N steps have failed'),
+    'max-failures': number(
+      'Consent:',
+      "After more than N failures, start new steps only to restore a branch's primary",
+    ),
     ...TIMEOUT_FLAG,
     journal: text('Output:', 'Append each event to FILE before continuing', { value: 'FILE' }),
     html: { ...HTML_FLAG.html, describe: 'Also write an HTML page to FILE, even if the run fails or is interrupted' },

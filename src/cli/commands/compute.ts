@@ -46,8 +46,8 @@ apply unless you pass --now.
 Exit codes:
   0   done, or nothing to do
   1   wrong input, you declined, a compute is protected, or an operation failed
-  4   a compute or its branch has changed since it was read, so no request was sent
-  5   nothing was changed, because a restart window is closed`,
+  4   a compute or its branch has changed since it was read, so no request was sent for it
+  5   a restart window is closed, so no more requests were sent`,
   }) as const satisfies Description
 
 type ComputeFlags = ValuesOf<ReturnType<typeof describe>>
@@ -69,7 +69,7 @@ const computeCommand = (command: ComputeAction): Command =>
       const live = await readProject(api, project)
       const targets = targetsOf(live, flags.refs)
       const work = targets.filter((target) => isNeeded(command, target))
-      const overridden = new Set(await outsideWindows(command, live, work, flags, io))
+      const overridden = new Set(await outsideWindows(command, live, work, 'Nothing was changed.', flags, io))
       for (const target of targets)
         print(announcement(command, target, work.includes(target), overridden.has(target.id)), io.stdout)
       if (work.length === 0) return EXIT.ok
@@ -77,10 +77,13 @@ const computeCommand = (command: ComputeAction): Command =>
         print('Nothing was changed.', io.stderr)
         return EXIT.error
       }
-      // A restart window may have closed while the command waited for the answer.
-      const check = async () => void (await outsideWindows(command, live, work, flags, io))
-      await check()
-      for (const target of work) await perform(api, live, command, target, check, flags.timeout, io)
+      for (const [index, target] of work.entries()) {
+        // A restart window may have closed while the command waited for the answer, a lock or an earlier compute.
+        const effect = index === 0 ? 'Nothing was changed.' : 'No further request was sent.'
+        const check = async () => void (await outsideWindows(command, live, work.slice(index), effect, flags, io))
+        await check()
+        await perform(api, live, command, target, check, flags.timeout, io)
+      }
       return EXIT.ok
     })
   })
@@ -112,11 +115,15 @@ const targetsOf = (live: ObservedProject, refs: readonly string[]): readonly Tar
   return onceEach(refs.map((ref) => ({ ...chooseCompute(ref, known), ref })))
 }
 
-/** @returns the ids of the computes whose restart window is closed, but overridden by `--now`. */
+/**
+ * @param effect what the command has done so far, for errors.
+ * @returns the ids of the computes whose restart window is closed, but overridden by `--now`.
+ */
 const outsideWindows = async (
   command: ComputeAction,
   live: ObservedProject,
   work: readonly Target[],
+  effect: string,
   { now }: ComputeFlags,
   io: Io,
 ): Promise<readonly string[]> => {
@@ -128,7 +135,7 @@ const outsideWindows = async (
     isDelete: command === 'delete',
     permissions: permissionsFor(target.observed),
   }))
-  return enforcePermissions(interruptions, now === true, io.clock).map(({ id }) => id)
+  return enforcePermissions(interruptions, now === true, effect, io.clock).map(({ id }) => id)
 }
 
 const isNeeded = (command: ComputeAction, { ref, observed, projectId }: Target): boolean => {
@@ -251,15 +258,21 @@ interface Interruption {
 }
 
 /**
+ * @param effect what the command has done so far, for errors.
  * @returns the computes whose restart window is closed, but overridden by `now`.
  * @throws {EspalierError} `E_PROTECTED`, which no flag overrides; `E_OUTSIDE_WINDOW` without `now`.
  */
-const enforcePermissions = <T extends Interruption>(all: readonly T[], now: boolean, clock: Clock): readonly T[] => {
+const enforcePermissions = <T extends Interruption>(
+  all: readonly T[],
+  now: boolean,
+  effect: string,
+  clock: Clock,
+): readonly T[] => {
   const violations = all.flatMap(({ title, isDelete, permissions: { undeletable } }) =>
     isDelete && undeletable !== undefined ? [`${title} cannot be deleted: ${plainText(undeletable)}.`] : [],
   )
   if (violations.length > 0) {
-    throw new EspalierError('E_PROTECTED', `${violations.join('\n')}\nNothing was changed.`, {
+    throw new EspalierError('E_PROTECTED', `${violations.join('\n')}\n${effect}`, {
       hint: 'No flag overrides this. Remove the protection, run the command again, and restore the protection.',
     })
   }
@@ -267,7 +280,7 @@ const enforcePermissions = <T extends Interruption>(all: readonly T[], now: bool
   if (closed.length > 0 && !now) {
     throw new EspalierError(
       'E_OUTSIDE_WINDOW',
-      `${closed.map((one) => closedMessage(one, clock)).join('\n')}\nNothing was changed.`,
+      `${closed.map((one) => closedMessage(one, clock)).join('\n')}\n${effect}`,
       {
         hint: 'Run the command again while the window is open, or use --now to interrupt immediately.',
         exitCode: EXIT.scheduled,

@@ -38,22 +38,21 @@ const DESCRIPTION = {
     pin: toggle('', 'Pin every compute by its id'),
     out: text(
       '',
-      'File to write or update (default: stdout). With several projects, the folder to write to (default: espalier)',
+      'File to write or update (default: stdout). With several projects or a glob, the folder to write to (default: espalier)',
       { value: 'FILE' },
     ),
     ...CONNECTION_FLAGS,
   },
   examples: [
-    ['$0 import', 'Import every project that the key can access to espalier/NAME.yaml'],
+    ['$0 import', 'Import all projects that the key can access, each to espalier/NAME.yaml'],
     ['$0 import --project shop --out espalier.yaml', 'Import one project, by its name or id'],
     ["$0 import --project 'shop*' --out fleet", 'Import several projects, each to its own file in fleet/'],
     ['$0 import --project shop --out fleet.yaml', 'Update an existing manifest'],
     ["$0 import --project shop --branch 'preview/*'", 'Print a manifest for the matching branches'],
   ],
-  notes: `Settings that most computes share become \`defaults\`. Branches that expire, or that share a prefix
-such as preview/, are declared by a rule instead of by name. stderr lists what was inferred, with
-the reasons. It also lists settings that a manifest cannot express and that are
-therefore not managed.
+  notes: `Common sizes and scale-to-zero times become \`defaults\`. Branches that expire, or that share a
+prefix such as preview/, are declared by a rule instead of by name. stderr lists what was inferred.
+The end of a new manifest lists what it cannot express, which is therefore not managed.
 
 If the file given with --out exists, missing computes are added to it, and values that differ are
 set to the live values. Everything else is kept, including declared computes that are not live.

@@ -9,7 +9,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'validate [paths..]',
-    summary: 'Check manifests and report every problem in every file, without network access or an API key',
+    summary: 'Check manifests and report their problems, without network access or an API key',
     load: async () => (await import('./validate.ts')).validateCommand,
   },
   {
@@ -56,7 +56,7 @@ export const COMMANDS: readonly Entry[] = [
     command: 'operations',
     summary: 'List, inspect and wait for control-plane operations',
     examples: [['$0 operations list', 'List the newest fifty operations']],
-    notes: "Statuses are named as in the service's console.",
+    notes: "In tables, statuses are named as in the service's console.",
     subcommands: [
       {
         command: 'list',
@@ -84,7 +84,7 @@ export const COMMANDS: readonly Entry[] = [
     command: 'compute',
     summary: 'Start, suspend, restart or delete individual computes',
     examples: [['$0 compute start staging', 'Wake the primary on staging']],
-    notes: 'The next apply restores what the manifests declare. For a permanent change, edit the manifest.',
+    notes: 'The next apply creates deleted computes again if a manifest declares them.',
     subcommands: [
       {
         command: 'start <refs..>',

@@ -49,7 +49,7 @@ const DESCRIPTION = {
     ['$0 init --project quiet-river-12345678', 'Write a manifest to fill in (needs no API key)'],
     ['$0 init --sandbox=seed.yaml', 'Try the command without an account'],
   ],
-  notes: `Existing files are not overwritten, but settings that are missing from .vscode/settings.json are added.
+  notes: `Existing files are not overwritten, but missing entries are added to .vscode/settings.json and extensions.json.
 
 Exit codes:
   0   done

@@ -33,7 +33,7 @@ const COMMON = {
 } as const
 
 const FILTER_FLAGS = {
-  branch: text('Filters:', 'List only operations on this database branch, given by name or id', { value: 'GLOB' }),
+  branch: text('Filters:', 'List only operations on this database branch, given by name or id', { value: 'BRANCH' }),
   compute: text('Filters:', 'List only operations on the compute with this id', { value: 'ID' }),
   action: text('Filters:', 'List only operations with this action, such as apply_config', { value: 'NAME' }),
   status: text(
@@ -47,8 +47,8 @@ const FILTER_FLAGS = {
 } as const
 
 const EXIT_NOTES = `Exit codes:
-  0   done
-  1   wrong input, or no such operation`
+  0   done, even if no operation matches
+  1   wrong input`
 
 const LIST = {
   flags: {
@@ -68,7 +68,9 @@ const GET = {
   positionals: { ref: { describe: 'Operation id' } },
   flags: COMMON,
   examples: [['$0 operations get ID --format json', 'Show all fields that the API returns']],
-  notes: EXIT_NOTES,
+  notes: `Exit codes:
+  0   shown
+  1   wrong input, or no such operation`,
 } as const satisfies Description
 
 const WAIT = {

@@ -83,7 +83,8 @@ const DESCRIPTION = {
   notes: `Exit codes:
   0   planned; with --detailed-exitcode, only if there is nothing to do
   ${EXIT_ERROR},
-      or a policy denies a change, or a project cannot be planned (the others are shown)
+      or a policy denies a change, a project cannot be planned (the others are shown), or
+      --rehearse fails
   2   with --detailed-exitcode: there are changes, or a compute is unsettled`,
 } as const satisfies Description
 

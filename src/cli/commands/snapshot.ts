@@ -5,7 +5,7 @@ import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot, selectionWords } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'
-import { CONNECTION_FLAGS, PATHS, READ_PROJECTS, text } from '../setup/flags.ts'
+import { CONNECTION_FLAGS, PATHS, READ_PROJECTS, text, usageError } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'
 import { checkGlobs, liveProjects } from '../setup/live-projects.ts'
 import { readManifests } from '../setup/manifests.ts'
@@ -26,13 +26,16 @@ const DESCRIPTION = {
   ],
   notes: `Exit codes:
   0   saved
-  1   wrong input, or a project does not exist`,
+  1   wrong input, or a project cannot be read (the others are saved)`,
 } as const satisfies Description
 
 type SnapshotFlags = ValuesOf<typeof DESCRIPTION>
 
 /** Writes a snapshot. It includes past operations, so that plans made from it can have estimates. */
 export const snapshotCommand = commandOf(DESCRIPTION, async (flags, io) => {
+  if (flags.project !== undefined && flags.paths.length > 0) {
+    throw usageError('--project and paths cannot be combined.')
+  }
   checkGlobs('project', flags.project)
   const declared = flags.project === undefined ? await declaredProjects(flags, io) : []
   if (declared === undefined) return EXIT.error

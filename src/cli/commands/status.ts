@@ -61,12 +61,12 @@ const DESCRIPTION = {
   in sync     a manifest declares it, and it matches
   differs     a plan would change it
   unmanaged   no manifest declares it
-  unknown     its project cannot be planned, or a manifest has errors, which are shown below the table
+  unknown     its project cannot be planned, or a manifest has errors; the output says why
 
 With --project, manifests are optional. A project that no manifest declares is listed without
 SYNC.
 
-On a terminal, columns that do not fit are left out. In a pipe, all columns are printed.
+On a terminal, columns that do not fit are left out, unless you pass -o wide.
 
 Exit codes:
   0   listed

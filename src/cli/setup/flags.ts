@@ -110,7 +110,7 @@ export const IMPORTED_PROJECTS = text(
 
 export const READ_PROJECTS = text(
   '',
-  'Projects whose id or name matches GLOB, with or without a manifest; repeatable',
+  'Projects whose id or name matches GLOB, instead of paths, with or without a manifest; repeatable',
   {
     value: 'GLOB',
     array: true,
