@@ -70,8 +70,6 @@ export class ProjectMemory {
   plan: Plan | undefined
   /** Why the project could not be read since it was last read. */
   unread: Unread | undefined
-  /** When the last round that could not read it began. */
-  unreadAt: number | undefined
   /** Whether an event of another project of the account covers that this one cannot be read. */
   isCovered = false
   /** What the steps of this round did to connections. */

@@ -35,14 +35,14 @@ export class AgentProject {
 
   /** The view at this time. @param interval the refresh interval of the account, in milliseconds. */
   viewAt(now: number, interval: number): ProjectView {
-    const { view, unread, unreadAt, live, concluded, file } = this.memory
+    const { view, unread, live, concluded, file } = this.memory
     const { version = '', digest } = this.#host.desired.of(this.id) ?? {}
     const readAt = live.readAt && Math.max(live.readAt, this.#host.steadySince())
     const isPlanned = (concluded ?? file.record?.manifests ?? digest) === digest || view.version === version
     return {
       ...view,
       isFresh: unread === undefined && readAt !== undefined && now - readAt < 2 * interval,
-      unreadAt: unreadAt === undefined ? undefined : new Date(unreadAt).toISOString(),
+      unreadAt: unread && new Date(unread.at).toISOString(),
       pending: isPlanned || version === '' ? undefined : version,
     }
   }
@@ -181,6 +181,7 @@ export class AgentProject {
     const { memory } = this
     const { accounts, clock, now, wake } = this.#host
     const key = accounts.of(this.id)
+    if (interrupted !== undefined) memory.change((file) => afterRecovery(file, interrupted, undefined, now()))
     if (key !== undefined) {
       if (interrupted !== undefined) await waitForRunningOperations(key.api, this.id, clock)
       const read = async (): Promise<void> => {
@@ -188,7 +189,6 @@ export class AgentProject {
         await memory.save((file) => withRemainingGap(file, observed, now()))
       }
       await read()
-      if (interrupted !== undefined) memory.change((file) => afterRecovery(file, interrupted, undefined, now()))
       await finishChain(memory, undefined, key.api)
       await read()
     }

@@ -43,7 +43,7 @@ test.each<[string, number | undefined, number, AgentStatus | undefined]>([
   ['Failing KeyRefused', 403, 2, undefined],
   ['Failing Unreachable', 500, 60, { state: 'Synced' }],
 ])('the state is %s after a read that failed with %s, the %s. time or for %s s', (expected, status, times, shown) => {
-  const unread = times < 60 ? { since: 0, rounds: times } : { since: -times * 1_000, rounds: 1 }
+  const unread = times < 60 ? { since: 0, at: 0, rounds: times } : { since: -times * 1_000, at: 0, rounds: 1 }
   const { state, reason } = afterFailedRead(status, unread, 0, shown)
   expect([state, reason].filter(Boolean).join(' ')).toBe(expected)
 })

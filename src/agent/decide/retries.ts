@@ -25,6 +25,8 @@ export const mayRetry = ({ retryAt }: Pick<ProjectFile, 'retryAt'>, now: number)
 export interface Unread {
   /** When the first of them began. */
   readonly since: number
+  /** When the last of them began. */
+  readonly at: number
   readonly rounds: number
 }
 

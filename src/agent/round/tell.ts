@@ -93,9 +93,8 @@ export const tellNotRead = async (memory: ProjectMemory, error: ApiError, began:
   if (unreadBeside(memory.id).length === 0 && memory.unread === undefined)
     log(`${account}: ${memory.id} cannot be read. ${error.message}`)
   const before = memory.unread !== undefined && memory.unread.since >= steadySince() ? memory.unread : undefined
-  const unread = { since: before?.since ?? began, rounds: (before?.rounds ?? 0) + 1 }
+  const unread = { since: before?.since ?? began, at: began, rounds: (before?.rounds ?? 0) + 1 }
   memory.unread = unread
-  memory.unreadAt = began
   wake(memory.id, now() + waitAfter(unread.rounds), 'backoff')
   const shown = memory.live.readAt === undefined ? undefined : { state, reason }
   const status = afterFailedRead(error.status, unread, now(), shown)
@@ -109,7 +108,6 @@ export const tellNotRead = async (memory: ProjectMemory, error: ApiError, began:
 export const tellRead = (memory: ProjectMemory): void => {
   const { unread, host, id, view } = memory
   memory.unread = undefined
-  memory.unreadAt = undefined
   memory.isCovered = false
   if (unread !== undefined && host.unreadBeside(id).length === 0)
     host.log(`${view.account}: all projects can be read again.`)
