@@ -1,4 +1,4 @@
-/** The cost of waiting: requests, and the time from an operation's end to the end of its step. */
+/** How waits read operations and end, and what they cost: requests, and the time from an operation’s end to its step’s. */
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/api/index.ts'
 import { chainTimes, Timings, waitForOperations } from '../../src/apply/index.ts'
@@ -57,18 +57,14 @@ const wait = async (
   return { ...waited, looks, reads, lateMs: clock.now() - began - (ends.at(-1) ?? 0) }
 }
 
+interface WatchOptions extends Partial<Parameters<typeof waitForOperations>[1]> {
+  readonly started?: readonly Operation[]
+  readonly verify?: (() => Promise<string>) | undefined
+}
+
 /** Waits for op-1, or for `started`. Successive reads of the list show these states of op-1. The last one is repeated. */
-const watch = async (
-  looks: readonly (Partial<Operation> | Error)[],
-  {
-    started = [operation('op-1')],
-    verify,
-    ...more
-  }: Partial<Parameters<typeof waitForOperations>[1]> & {
-    readonly started?: readonly Operation[]
-    readonly verify?: (() => Promise<string>) | undefined
-  } = {},
-) => {
+const watch = async (looks: readonly (Partial<Operation> | Error)[], options: WatchOptions = {}) => {
+  const { started = [operation('op-1')], verify, ...more } = options
   const clock = fakeClock()
   const began = clock.now()
   const left = [...looks]
