@@ -2,7 +2,7 @@
 import { ApiError, type Operation, OperationEnds, type ReadApi } from '../../api/index.ts'
 import { type Clock, counted, defined } from '../../base/index.ts'
 import type { FailureReason, OperationProgress } from '../../model/index.ts'
-import type { Timings } from './timings.ts'
+import { Timings } from './timings.ts'
 
 /** The first pause between reads, if it is unknown how long the operations usually take. */
 const FIRST_ROUND_MS = 250
@@ -101,14 +101,14 @@ export const waitForOperations = async <Verified = never>(
 /** When to read for the first time, if durations are known, and how long to wait between reads after that. */
 const paceOf = (
   open: readonly Operation[],
-  { timings, project }: WaitOptions,
+  { timings = new Timings(), project }: WaitOptions,
 ): { firstMs: number | undefined; round: number } => {
   const actions = open.map(({ action }) => action)
-  const expected = timings?.expectMs(project, actions)
+  const expected = timings.expectMs(project, actions)
   if (expected === undefined) return { firstMs: undefined, round: FIRST_ROUND_MS }
   return {
     // The operations started before the response arrived, and a read takes time to arrive too: one round trip in total.
-    firstMs: Math.min(LONGEST_FIRST_MS, Math.max(0, expected - (timings?.roundTripMs ?? 0))),
+    firstMs: Math.min(LONGEST_FIRST_MS, Math.max(0, expected - timings.roundTripMs)),
     round: Math.max(SHORTEST_ROUND_MS, expected * LATE_SHARE),
   }
 }
@@ -149,7 +149,7 @@ const follow = async (
   options: WaitOptions,
   elapsedMs: number,
 ): Promise<void> => {
-  if (before !== undefined && before.status !== next.status) options.timings?.learn(options.project, next, elapsedMs)
+  if (before !== undefined) options.timings?.learn(options.project, next, elapsedMs)
   if (before?.status !== next.status || before.failuresCount !== next.failuresCount) {
     await options.onProgress(toProgress(next))
   }

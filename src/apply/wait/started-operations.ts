@@ -82,15 +82,17 @@ const operationsOf = async (
     since !== undefined && Date.parse(createdAt) >= since - CLOCK_SKEW_MS
   const isExpected = since !== undefined && startsOperation(step)
   let live: ObservedCompute | undefined = compute
-  for (const delayMs of LONG_READ_BACK_DELAYS_MS) {
+  for (const delayMs of [0, ...LONG_READ_BACK_DELAYS_MS]) {
+    if (delayMs > 0) {
+      await context.clock.sleep(delayMs, context.abort)
+      live = await context.api.getCompute(step.project, compute.id, { signal: context.abort })
+    }
     const listed = await newest(step, context)
     const operations = listed.filter(
       (one) =>
         one.endpointId === compute.id && !context.expected.isOwn(one) && (!hasEnded(one, context.clock) || isNew(one)),
     )
     if (operations.length > 0 || (live?.pendingState === undefined && !isExpected)) return { operations, listed }
-    await context.clock.sleep(delayMs, context.abort)
-    live = await context.api.getCompute(step.project, compute.id, { signal: context.abort })
   }
   return { operations: [] }
 }

@@ -108,7 +108,7 @@ const keysOf = (project: string, action: string): readonly [string, string] => [
 
 const whenToRead = (times: readonly number[]): number => {
   const sorted = times.toSorted((a, b) => a - b)
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0
   const middle = at(0.5)
   const latest = middle + Math.max(LATER_MS, middle * LATER_SHARE)
   return sorted.length < ENOUGH ? latest : Math.min(at(NEARLY_ALL) + READ_SLACK_MS, latest)
