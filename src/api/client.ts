@@ -1,5 +1,13 @@
 /** A typed client for the control API. The read client has no methods that write. */
-import { type Clock, DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_MS, defined, plainText, systemClock } from '../base/index.ts'
+import {
+  type Clock,
+  DEFAULT_CONCURRENCY,
+  DEFAULT_TIMEOUT_MS,
+  defined,
+  mapConcurrently,
+  plainText,
+  systemClock,
+} from '../base/index.ts'
 import { apiPath, type ObservedBranch, type ObservedCompute, projectOf, type StepRequest } from '../model/index.ts'
 import { ApiError, isNotFound, optionalRead } from './errors.ts'
 import { lockHolder } from './operation-ends.ts'
@@ -49,8 +57,9 @@ export interface OperationsPage {
 export interface ReadApi {
   /** The owner of the key; `undefined` if unknown. */
   account(): Promise<wire.Account | undefined>
+  /** All projects that the key can access, in all organizations. */
   listProjects(): Promise<readonly wire.Project[]>
-  /** At most 400 projects whose id or name contains `text`, in a single request. */
+  /** At most 400 projects of each organization whose id or name contains `text`. */
   searchProjects(text?: string): Promise<readonly wire.Project[]>
   /**
    * Reads the project's details and caches them. `refresh` reads them again, but keeps the cached ones if that fails.
@@ -161,15 +170,31 @@ const detailsReader = ({ requester }: Connection): ReadApi['projectDetails'] => 
 
 const reading = (connection: Connection): ReadApi => {
   const { requester, transport, clock } = connection
-  const readProjects = async (search: { cursor?: string; search?: string }): Promise<Page<wire.Project>> => {
-    const path = `/projects${query({ limit: PROJECT_PAGE, ...search })}`
-    const { projects, pagination } = await requester.read(path, wire.projectsAnswer)
-    return { items: projects, next: pagination?.cursor }
+  const projectsIn =
+    (organization: string | undefined) =>
+    async (search: { cursor?: string; search?: string }): Promise<Page<wire.Project>> => {
+      const path = `/projects${query({ limit: PROJECT_PAGE, org_id: organization, ...search })}`
+      const { projects, pagination } = await requester.read(path, wire.projectsAnswer)
+      return { items: projects, next: pagination?.cursor }
+    }
+  /** The service refuses to list the projects of a personal key unless the request names an organization. */
+  const inAllOrganizations = async (
+    list: (organization?: string) => Promise<readonly wire.Project[]>,
+  ): Promise<readonly wire.Project[]> => {
+    try {
+      return await list()
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 400) throw error
+      const known = await optionalRead(requester.read('/users/me/organizations', wire.organizationsAnswer))
+      if (known === undefined || known.organizations.length === 0) throw error
+      const lists = await mapConcurrently(known.organizations, DEFAULT_CONCURRENCY, ({ id }) => list(id))
+      return lists.flat()
+    }
   }
   return {
     account: () => optionalRead(requester.read('/auth', wire.authAnswer)),
-    listProjects: () => listAll(clock, '/projects', readProjects),
-    searchProjects: async (search) => (await readProjects(defined({ search }))).items,
+    listProjects: () => inAllOrganizations((id) => listAll(clock, '/projects', projectsIn(id))),
+    searchProjects: (search) => inAllOrganizations(async (id) => (await projectsIn(id)(defined({ search }))).items),
     projectDetails: detailsReader(connection),
     listBranches(projectId, options) {
       const path = apiPath(projectId, 'branches')

@@ -252,6 +252,8 @@ export const authAnswer = object({ account_id: text, auth_method: text.nullish()
   }),
 )
 
+export const organizationsAnswer = object({ organizations: list(object({ id })) })
+
 export const projectsAnswer = object({
   projects: list(project),
   pagination: object({ cursor: text.nullish() }).nullish(),

@@ -90,7 +90,8 @@ branches:
     expect(sent()).toEqual(BEGUN)
     const next = await start()
     await world.pass(10 * MINUTE)
-    expect(sent()).toEqual([...BEGUN, `03:07 ${ONE}`, `03:08 ${TWO}`])
+    const soon = (id: string) => expect.stringMatching(new RegExp(`^03:0\\d ${id}$`))
+    expect(sent()).toEqual([...BEGUN, soon(ONE), soon(TWO)])
     expect(stateOf(next, PROJECT)).toBe('Synced')
   })
 
@@ -206,7 +207,7 @@ branches:
       expect(agent.hasGap).toBe(true)
       world.stage.sandbox.control.clearFaults()
       await agent.reconcile([PROJECT])
-      await world.pass(2 * MINUTE)
+      await world.pass(10 * MINUTE)
       expect(sent().slice(-2)).toEqual([expect.stringContaining(ONE), expect.stringContaining(TWO)])
       expect(agent.view().projects.map(({ id }) => id)).not.toContain(PROJECT)
       expect(world.log.at(-1)).toContain(`${PROJECT} is no longer declared. Its computes stay as they are.`)

@@ -67,7 +67,7 @@ test.each<readonly [string, readonly Pair[], readonly [number, number], readonly
       '1 never → 0.25–4 sleeping',
       [[settings(1, 1, NEVER), settings(0.25, 4)]],
       [-730, 2190],
-      [-675, 150],
+      [-730, 2190],
       'between −730 and +2,190',
     ],
     ['1 sleeps → 1 never', [[settings(1, 1), settings(1, 1, NEVER)]], [0, 730], [510, 510], 'at most +730'],
@@ -85,10 +85,17 @@ test.each<readonly [string, readonly Pair[], readonly [number, number], readonly
     ],
     ['2 sleeps → disabled', [[settings(2, 2), DISABLED]], [-1460, 0], [-440, -440], 'not more than before'],
     ['create 1–4 sleeping', [[undefined, settings(1, 4)]], [0, 2920], [220, 880], 'at most +2,920'],
-    ['delete 1–4 never', [[settings(1, 4, NEVER), undefined]], [-2920, -730], [-1390, -730], 'at least −730'],
+    ['delete 1–4 never', [[settings(1, 4, NEVER), undefined]], [-2920, -730], [-2920, -730], 'at least −730'],
   ],
 )('%s', (_, pairs, [low, high], known, words) => {
-  const sum = (how: Use) => roundCost(addCosts(pairs.map(([before, after]) => costEffect(before, after, how))))
+  const sum = (how: Use) =>
+    roundCost(
+      addCosts(
+        pairs.map(([before, after]) =>
+          costEffect(before, after, { ...how, isNeverIdle: before?.scaleToZero === NEVER }),
+        ),
+      ),
+    )
   expect(sum(use())).toMatchObject({ low, high })
   if (known !== undefined) expect(sum(use(220))).toMatchObject({ low: known[0], high: known[1] })
   expect(costWords({ delta: sum(use()) }).replace(' CU-hours a month', '')).toBe(words)

@@ -111,6 +111,27 @@ describe('project names next to ids', () => {
   })
 })
 
+test('a personal key, which must name an organization to list projects, finds those of all of its organizations', async () => {
+  const key = 'napi_personal_0123456789'
+  const owned = await startSandbox({
+    seed: {
+      keys: [{ kind: 'personal', key }],
+      projects: ['acme', 'beta'].map((name) => ({
+        id: `${name}-1`,
+        name,
+        org: `org-${name}`,
+        branches: [{ name: 'main', computes: [{}] }],
+      })),
+    },
+  })
+  onTestFinished(() => owned.close())
+  const env = { ...environmentOf(owned), ESPALIER_API_KEY: key }
+  expect((await espalier(['import', '--project', 'beta'], env, folder)).stdout).toContain('project: beta-1')
+  expect((await espalier(['status', '--project', '*', '-o', 'json'], env, folder)).code).toBe(0)
+  const { stderr } = await espalier(['status', '--project', 'nope'], env, folder)
+  expect(stderr).toContain('It can access acme-1 (acme), beta-1 (beta).')
+})
+
 describe('projects that no manifest declares', () => {
   beforeEach(() => write('espalier.yaml', manifest('amber-1', 2)))
   const undeclared = '4 projects that the key can access are not declared: billing-eu, shop, twin, twin.'

@@ -157,10 +157,11 @@ export const shownAs = (
   shown: Shown,
   { now, since, readAt }: { readonly now: number; readonly since: number; readonly readAt: number | undefined },
 ): ProjectView => {
+  const opensAt = wait !== undefined && wait.opensAt > now ? wait.opensAt : undefined
   const endOf: Partial<Record<AgentState, number | undefined>> = {
     Suspended: suspension?.until,
     Failing: retryAt,
-    Scheduled: shown.until ?? wait?.opensAt,
+    Scheduled: shown.until ?? opensAt,
   }
   const isStopped = status.state === 'Suspended'
   return {
@@ -182,7 +183,7 @@ export const shownAs = (
     released: shown.released ?? last.released,
     scheduledSteps: shown.scheduledSteps ?? last.scheduledSteps,
     refreshedAt: timeOf(readAt),
-    windowOpensAt: wait !== undefined && wait.opensAt > now ? timeOf(wait.opensAt) : undefined,
+    windowOpensAt: timeOf(opensAt),
     missedWindow: missed,
   }
 }

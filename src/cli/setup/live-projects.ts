@@ -21,7 +21,7 @@ import { ifAny } from './manifests.ts'
 /** The default path of a folder of manifests. If several projects are imported, each gets a file in it. */
 export const FOLDER = 'espalier'
 
-/** A project-scoped key cannot list projects; a personal key may have to name an organization. */
+/** A project-scoped key may not list projects. */
 const REFUSED = new Set([400, 403, 404])
 
 /**
@@ -155,8 +155,8 @@ export const checkGlobs = (flag: string, patterns: readonly string[] = []): void
 
 /**
  * A sentence about the projects that the key can access and no manifest declares, so that nobody takes them for managed.
- * `undefined` if there are none, if the manifests have errors, or if the key cannot list projects. Sends one request, so
- * an account with more than 400 projects is not searched completely.
+ * `undefined` if there are none, if the manifests have errors, or if the key cannot list projects. Reads one page, so an
+ * organization with more than 400 projects is not searched completely.
  *
  * @param manifests the manifests at a default path. Other files might declare further projects.
  */
