@@ -49,6 +49,7 @@ const ROWS: readonly Row[] = [
   ['a version in quotes', 'version: "1"\nproject: p\n', 'E_VALUE', 1, 10],
   ['a project that is not a valid id', 'version: 1\nproject: My Project\n', 'E_VALUE', 2, 10],
   ['a number as a project id', 'version: 1\nproject: 12\n', 'E_VALUE', 2, 10],
+  ['a branch without a name', 'version: 1\nproject: p\nbranches:\n  "": { primary: {} }\n', 'E_VALUE', 4, 3],
   ['a list as a document', '- version: 1\n', 'E_VALUE', 1, 1],
   ['an unknown key', doc('branch: {}'), 'E_UNKNOWN_KEY', 3, 1],
   ['null as a value', doc('branches: null'), 'E_VALUE', 3, 11],

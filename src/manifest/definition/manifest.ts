@@ -73,6 +73,8 @@ const primary = <T>(definition: Schema<T>) =>
     examples: [{ size: 1 }, 'absent'],
   })
 
+const NOT_EMPTY = { minLength: 1, description: 'A name that is not empty.', $comment: 'E_EMPTY' }
+
 const replicas = <T>(definition: Schema<T>) =>
   named(orAbsent(definition, { examples: [{ size: 1 }, 'absent'] }), {
     propertyNames: {
@@ -205,10 +207,12 @@ const SHAREABLE = {
     examples: [{ scaleToZero: '5m' }],
   },
   profiles: named(ref('attributes'), {
+    propertyNames: NOT_EMPTY,
     description: 'Named sets of attributes. A profile overrides the defaults, and a compute overrides its profile.',
     examples: [{ small: { size: 0.25, scaleToZero: '1m' } }],
   }),
   branches: named(branch, {
+    propertyNames: NOT_EMPTY,
     description: 'The branches to manage. Each key is the name or the id (br-…) of a branch.',
     examples: [{ main: { primary: { size: 1 } } }],
   }),
