@@ -54,7 +54,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
       'Write another name, or leave it out.',
     ),
   ),
-  E_EMPTY: string(() => words('E_VALUE', 'A name must not be empty.', 'Write a name.')),
+  E_EMPTY: string(() => words('E_VALUE', 'A name must not be empty.')),
   E_GLOB: string((value) => globWords(globProblem(value) ?? 'it is empty')),
   E_ABSENT: (value, { key }) => {
     const isNone = value === false || (typeof value === 'string' && NONE.test(value))
