@@ -1,5 +1,6 @@
-/** The packages installed with the program: few, each with a reason, and without install scripts. */
+/** The packages in the program and installed with it: few, each with a reason, and without install scripts. */
 import { readFileSync } from 'node:fs'
+import { globSync } from 'tinyglobby'
 import { expect, test } from 'vitest'
 
 interface Locked {
@@ -18,6 +19,13 @@ const json = <T>(file: string): T => JSON.parse(readFileSync(file, 'utf8')) as T
 const manifest = json<Locked>('package.json')
 const { packages } = json<{ readonly packages: Readonly<Record<string, Locked>> }>('package-lock.json')
 const runtime = Object.keys(manifest.dependencies ?? {})
+const IMPORT = /\b(?:from |import\()'((?:@[\w-]+\/)?[a-z][\w-]*)(?:\/[^']*)?'/g
+/** The packages that the program imports. All but those in `dependencies` are bundled. */
+const imported = new Set(
+  globSync('src/**/*.{ts,js}').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, name = '']) => name),
+  ),
+)
 
 /** The path where Node resolves `name` for the package at `from`. */
 const find = (name: string, from: string): string | undefined => {
@@ -28,9 +36,10 @@ const find = (name: string, from: string): string | undefined => {
   return find(name, above)
 }
 
-const installed = (): ReadonlySet<string> => {
+/** The paths of these packages and of all that they depend on. */
+const closureOf = (packageNames: Iterable<string>): ReadonlySet<string> => {
   const found = new Set<string>()
-  const visit = (names: readonly string[], from: string): void => {
+  const visit = (names: Iterable<string>, from: string): void => {
     for (const name of names) {
       const path = find(name, from)
       if (path === undefined || found.has(path)) continue
@@ -39,33 +48,31 @@ const installed = (): ReadonlySet<string> => {
       visit(Object.keys({ ...dependencies, ...optionalDependencies }), path)
     }
   }
-  visit(runtime, '')
+  visit(packageNames, '')
   return found
 }
 
 // promise: dependency-added
-test('every dependency has a documented reason, and every reason belongs to a dependency', () => {
+test('every package that the program imports has a documented reason, and every reason belongs to one', () => {
   const page = readFileSync('docs/maintainers/decisions.md', 'utf8')
   const [section = ''] = page.split('\n## Dependencies\n').at(-1)?.split('\n## ') ?? []
   const rows = [...section.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)]
-  const named = rows.map(([, name]) => name)
-  expect(runtime.filter((name) => !named.includes(name))).toEqual([])
-  // Bundled packages are part of the program, although they are development dependencies.
-  const known = [...runtime, ...Object.keys(manifest.devDependencies ?? {})]
-  expect(named.filter((name) => !known.includes(name ?? ''))).toEqual([])
+  expect(rows.map(([, name]) => name).sort()).toEqual([...new Set([...runtime, ...imported])].sort())
   for (const [row, , reason = ''] of rows) expect(reason.length, row).toBeGreaterThan(5)
 })
 
 // promise: install-scripts
 test('no package installed with the program runs a script during installation', () => {
-  const all = [...installed()]
+  const all = [...closureOf(runtime)]
   expect(all.length).toBeGreaterThanOrEqual(runtime.length)
   expect(all.filter((path) => packages[path]?.hasInstallScript === true)).toEqual([])
 })
 
-test('all installed packages have permissive licences', () => {
+test('all installed and bundled packages have permissive licences', () => {
   const permissive = /^\(?(MIT|ISC|BSD-[23]-Clause|Apache-2\.0|0BSD|BlueOak-1\.0\.0)\b/
-  expect([...installed()].filter((path) => !permissive.test(packages[path]?.license ?? ''))).toEqual([])
+  const all = [...closureOf([...runtime, ...imported])]
+  expect(all.length).toBeGreaterThan(imported.size)
+  expect(all.filter((path) => !permissive.test(packages[path]?.license ?? ''))).toEqual([])
 })
 
 // promise: dependency-replaced

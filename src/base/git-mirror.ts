@@ -143,8 +143,8 @@ export const isDescendant = async ({ folder }: Mirror, commit: string, earlier: 
   }
 }
 
-/** Removes the password that a URL may contain. */
-export const withoutCredentials = (url: string): string => url.replace(/(\w+:\/\/)[^/@\s]*@/g, '$1')
+/** Removes the password that a URL may contain. The password may contain an `@`. */
+export const withoutCredentials = (url: string): string => url.replace(/(\w+:\/\/)[^/\s]*@/g, '$1')
 
 const text = (output: Buffer): string => output.toString().trim()
 
