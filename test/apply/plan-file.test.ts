@@ -28,17 +28,25 @@ describe('a plan file', () => {
     expect(keys.slice(-3)).toEqual(['seen', 'plan', 'digest'])
   })
 
+  const deep = `"endpoint": { "settings": { "x": ${'['.repeat(9_999)}${']'.repeat(9_999)} },`
+  const WRITE = { code: 'E_PLAN_FILE', hint: 'Write one with `espalier plan --out FILE`.' }
+  const UPGRADE = { code: 'E_PLAN_FILE', hint: 'Plan again with this version of espalier.' }
+  const EDITED = { code: 'E_STALE', exitCode: 4, hint: 'Plan again. To change a plan, change its manifests.' }
   test.each([
-    ['text that is not JSON', '{', 'not JSON'],
-    ['a later format', saved().replaceAll('"3.0"', '"9.0"'), 'format 9.0; this program reads format 3.0'],
-    ['the format of version 1', saved().replaceAll('"3.0"', '"1.0"'), 'format 1.0; this program reads format 3.0'],
-    ['a path that leaves the API', saved().replace('"/projects/', '"/../evil/'), 'not a saved plan'],
-    ['a path that leaves its project', saved().replace('/endpoints/ep-1', '/endpoints/..'), 'not a saved plan'],
-    ['a missing part', saved().replace('"seen"', '"other"'), 'seen'],
-    ['no digest', saved().replace('"digest"', '"other"'), 'digest'],
-    ['an edit', saved().replace('2 CU', '1 CU'), 'edited'],
-  ])('a plan file with %s is rejected, and the error says why', (_what, text, words) => {
-    expect(() => decodePlanFile(text, 'plan.json')).toThrow(words)
+    ['text that is not JSON', '{', 'not JSON', WRITE],
+    ['null', 'null', 'not a saved plan', WRITE],
+    ['no format', saved().replace('"formatVersion"', '"other"'), 'not a saved plan', WRITE],
+    ['a later format', saved().replaceAll('"3.0"', '"9.0"'), 'format 9.0; this program reads format 3.0', UPGRADE],
+    ['the format of version 1', saved().replaceAll('"3.0"', '"1.0"'), 'this program reads format 3.0', UPGRADE],
+    ['a path that leaves the API', saved().replace('"/projects/', '"/../evil/'), 'not a saved plan', WRITE],
+    ['a path that leaves its project', saved().replace('/endpoints/ep-1', '/endpoints/..'), 'not a saved plan', WRITE],
+    ['a missing part', saved().replace('"seen"', '"other"'), 'seen', WRITE],
+    ['no digest', saved().replace('"digest"', '"other"'), 'digest', WRITE],
+    ['an edit', saved().replace('2 CU', '1 CU'), 'edited', EDITED],
+    ['a deeply nested value', saved().replace('"endpoint": {', deep), 'edited', EDITED],
+  ])('a plan file with %s is rejected, and the error says why', (_what, text, words, error) => {
+    const thrown = expect.objectContaining({ message: expect.stringContaining(words), ...error })
+    expect(() => decodePlanFile(text, 'plan.json')).toThrow(thrown)
   })
 })
 

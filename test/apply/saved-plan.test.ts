@@ -1,10 +1,25 @@
 import { describe, expect, test } from 'vitest'
-import { decodePlanFile, encodePlanFile, judgeSavedPlan, withActivityOf } from '../../src/apply/index.ts'
+import {
+  decodePlanFile,
+  encodePlanFile,
+  isSamePlan,
+  judgeSavedPlan,
+  type Present,
+  withActivityOf,
+} from '../../src/apply/index.ts'
 import { EspalierError } from '../../src/base/index.ts'
-import type { Observed } from '../../src/model/index.ts'
+import type { AttributeChange, Change, Diagnostic, Observed, Plan, PolicyResult } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
 import { isLong } from '../long-runs.ts'
-import { type DeclaredDocument, desired, type LiveBranch, PROJECT, planOf, world } from '../planner/world.ts'
+import {
+  type Declared,
+  type DeclaredDocument,
+  desired,
+  type LiveBranch,
+  PROJECT,
+  planOf,
+  world,
+} from '../planner/world.ts'
 import { leavesOf, type Path, signed, withLeaf } from './sign-plan.ts'
 
 const DIGEST = 'a'.repeat(64)
@@ -193,7 +208,7 @@ describe('an edited saved plan', () => {
     )
     expect(judge(signed(edited), { observed: live(), declared: ASKED })).toMatchObject({
       kind: 'edited',
-      where: expect.arrayContaining([expect.stringContaining('is missing')]),
+      where: expect.arrayContaining([`seen: ${whole.at(-1)} is missing`]),
     })
   })
 
@@ -288,6 +303,16 @@ describe('a compute that has since been suspended or started', () => {
     expect(judge(save(declared, main(then, then)), { observed: main(now, now), declared })).toEqual({ kind: 'current' })
   })
 
+  test('a plan saved while its compute was starting is still current when the compute is active', () => {
+    const { projects, ...rest } = main('idle', 'idle')
+    const starting = projects.map((project) => ({
+      ...project,
+      computes: project.computes.map((compute) => ({ ...compute, pendingState: 'active' })),
+    }))
+    const file = save(declared, { ...rest, projects: starting })
+    expect(judge(file, { observed: main('active', 'active'), declared })).toEqual({ kind: 'current' })
+  })
+
   test('a plan does not contain what is only displayed of a compute, and is still current if it changes', () => {
     const displayed = (at: string): Observed => {
       const seen = live()
@@ -360,12 +385,41 @@ describe('the message of a stale plan', () => {
       ['ep-1 (primary on main): size 1 CU → 2 CU'],
     ],
     [
+      'the computes of a branch in order',
+      { main: { primary: { id: 'ep-1', size: 4 }, replicas: [{ id: 'ep-0' }] }, other: { primary: { id: 'ep-2' } } },
+      ['ep-0 (replica on main): created since', 'ep-1 (primary on main): size 1 CU → 4 CU'],
+    ],
+    [
       'a deleted branch',
       { other: { primary: { id: 'ep-2' } } },
       ['ep-1 (primary on br-main): deleted since', expect.stringContaining('has no branch `main`')],
     ],
   ])('reports %s', (_what, branches, moved) => {
     expect(later(branches)).toEqual({ kind: 'stale', moved })
+  })
+
+  const primary = { id: 'ep-1' }
+  const bi = { replicas: [{ id: 'ep-2', name: 'bi' }] }
+  type Branches = Readonly<Record<string, LiveBranch>>
+  test.each<readonly [string, Declared, Branches, Branches, string]>([
+    [
+      'a replica that has left its branch',
+      { size: 1 },
+      { main: { primary, ...bi }, other: {} },
+      { main: { primary }, other: bi },
+      'ep-2 (replica "bi" on other): branch main → other',
+    ],
+    [
+      'a change of a primary that is to become a replica of another branch',
+      { id: 'ep-2' },
+      { main: { primary }, other: { primary: { id: 'ep-2' } } },
+      { main: { primary }, other: { primary: { id: 'ep-2', size: 4 } } },
+      'ep-2 (primary on other): size 1 CU → 4 CU',
+    ],
+  ])('reports %s', (_what, replica, then, now, words) => {
+    const declared = { branches: { main: { replicas: { bi: replica } } } }
+    const verdict = judge(save(declared, world(then)), { observed: world(now), declared })
+    expect(verdict).toEqual({ kind: 'stale', moved: [words] })
   })
 
   test('does not contain the values of Postgres settings, which may be secret', () => {
@@ -426,5 +480,137 @@ describe('the message of a stale plan', () => {
     const branches = { main: { primary: { id: 'ep-1' } }, 'preview/7': { primary: { id: 'ep-7' } } }
     expect(later(branches)).toEqual({ kind: 'current' })
     expect(later(branches, { manifestDigest: 'b'.repeat(64) })).toEqual({ kind: 'current' })
+  })
+})
+
+describe('a plan that differs from the one that is planned now', () => {
+  const seen = Object.fromEntries(['main', 'other', 'third'].map((name) => [name, { primary: { id: `ep-${name}` } }]))
+  const observed = world(seen)
+  const declared = { branches: { main: { primary: { size: 2 } }, other: { primary: { size: 2 } } } }
+  const base = planOf(declared, observed)
+  const { summary } = base
+  const [main, second] = base.changes as readonly [Change, Change]
+  const file = decodePlanFile(save(declared, observed), 'plan.json')
+
+  const OLD = { manifestDigest: 'b'.repeat(64) }
+  const RESIZED = { observed: world({ ...seen, third: { primary: { id: 'ep-third', size: 8 } } }) }
+  const PROTECTED = { observed: world({ ...seen, third: { ...seen.third, protected: true } }) }
+  const OTHER = 'The manifests have changed.'
+  const TITLE = 'update primary on main (ep-main)'
+  const IMPACT = `${TITLE}: impact: none → restart`
+
+  const planning = (now: Partial<Plan>) => ({ ok: true, plan: { ...base, ...now } }) as const
+  const SAME = { observed, manifestDigest: DIGEST, espalierVersion: VERSION }
+  const compare = (then: Partial<Plan>, now: Partial<Plan>, present: Partial<Present> = {}) => {
+    const saved = { ...file, plan: { ...base, ...then } as typeof file.plan }
+    return judgeSavedPlan(saved, { ...SAME, fresh: planning(now), rewound: planning(now), ...present })
+  }
+  const current = { kind: 'current' }
+  const stale = (...moved: unknown[]) => ({ kind: 'stale', moved })
+  const edited = (...where: unknown[]) => ({ kind: 'edited', where })
+  const like = (words: string) => expect.stringContaining(words)
+
+  const warning = (code: Diagnostic['code'], message = 'w', severity: Diagnostic['severity'] = 'warning') => ({
+    warnings: [{ code, severity, message } as Diagnostic],
+  })
+  const skipping = (sentence: string) => ({ skipped: [{ ...main, change: 'x', sentence }] })
+  const judged = (...results: readonly (readonly [PolicyResult['outcome'], string])[]) => ({
+    policies: { files: [], changes: [], results: results.map(([outcome, message]) => ({ outcome, message })) } as never,
+  })
+  const wave = (name: string, ...projects: string[]) => ({ waves: [{ name, projects }] })
+  const changing = (one: Partial<Change>) => ({ changes: [{ ...main, ...one }, second] })
+  const none = { warnings: [] }
+  const count = { summary: { ...summary, restarts: 0 } }
+  const counted = 'summary.restarts: 0 → 2'
+  const { before, after } = summary.capacity
+  const total = { before: { ...before, computes: 9 }, after: { ...after, computes: 9 } }
+  const totals = ['before', 'after'].map((key) => `summary.capacity.${key}.computes: 9 → 3`)
+  const otherSteps = {
+    steps: base.steps.map((one) => (one.change === main.id ? { ...one, impact: 'none' as const } : one)),
+  }
+  const long = [warning('W_QUOTA', 'x'.repeat(80)), warning('W_QUOTA', 'y'.repeat(81))] as const
+
+  test.each<readonly [string, Partial<Plan>, Partial<Plan>, Partial<Present>, unknown]>([
+    ['a count, with other manifests', count, {}, OLD, stale(OTHER, counted)],
+    ['the time of a skip', { ...count, ...skipping('in 2 h') }, skipping('in 1 h'), OLD, stale(OTHER, counted)],
+    [
+      'its denials',
+      { ...count, ...judged(['denied', 'A'], ['denied', 'B'], ['warned', 'D']) },
+      judged(['denied', 'B'], ['denied', 'C'], ['warned', 'E']),
+      {},
+      stale('C.', 'No longer denied: A.', counted),
+    ],
+    ['a wave', wave('a', PROJECT), wave('b', PROJECT), {}, edited('waves[0][0]: a → b')],
+    ['a wave, with a resized compute', wave('a', PROJECT), wave('b', PROJECT), RESIZED, stale('waves[0][0]: a → b')],
+    ['a project that was not planned', wave('a', PROJECT, 'x'), wave('a', PROJECT), {}, current],
+    ['an unsettled compute', warning('W_UNSETTLED'), none, {}, current],
+    ['an unused rule, with a resized compute', warning('W_RULE_UNUSED'), none, RESIZED, current],
+    ['a shadowed rule, with a resized compute', warning('W_RULE_SHADOWED'), none, RESIZED, current],
+    ['a warning, with a resized compute', warning('W_QUOTA'), none, RESIZED, edited(like('warnings[0]: {"code":'))],
+    ['a warning of 80 characters', ...long, {}, edited(`warnings[0].message: ${'x'.repeat(80)} → ${'y'.repeat(79)}…`)],
+    ['an unmanaged compute that was resized', { unmanaged: [] }, {}, RESIZED, current],
+    ['an unmanaged compute', { unmanaged: [] }, {}, PROTECTED, edited(like('unmanaged[0]: nothing → {"'))],
+    ['the total capacity', { summary: { ...summary, capacity: total } }, {}, PROTECTED, edited(...totals)],
+    ['a change, with other manifests', changing({ impact: 'none' }), {}, OLD, stale(OTHER, IMPACT)],
+    ['a change, with a protected branch', changing({ impact: 'none' }), {}, PROTECTED, stale(IMPACT)],
+    ['a change, with a resized compute', changing({ impact: 'none' }), {}, RESIZED, stale(IMPACT)],
+    ['its steps, with other manifests', otherSteps, {}, OLD, stale(OTHER, `${TITLE}: other steps are planned`)],
+    ['its changes', { changes: [second] }, {}, OLD, stale(OTHER, `${TITLE}: planned now, but not before`)],
+  ])('a difference in %s is reported unless it does not matter', (_what, then, now, present, verdict) => {
+    expect(compare(then, now, present)).toEqual(verdict)
+  })
+
+  test.each(['fresh', 'rewound'])('is stale because of the errors if there is no %s plan', (which) => {
+    const diagnostics = [...warning('W_QUOTA').warnings, ...warning('E_PLAN_FILE', 'It failed.', 'error').warnings]
+    expect(compare({}, {}, { [which]: { ok: false, plan: base, diagnostics } })).toEqual(stale('It failed.'))
+  })
+
+  const valued = (texts: Partial<AttributeChange>) =>
+    changing({ attributes: main.attributes.map((one) => ({ ...one, ...texts })) })
+
+  test('is stale if a change would now start from another size', () => {
+    const fresh = planning(valued({ beforeText: '3 CU' }))
+    const where = `${main.id}.attributes[0][1]: 1 CU → 3 CU`
+    expect(compare({}, {}, { fresh })).toEqual(stale(like('Other computes are idle now'), where))
+  })
+
+  test.each<readonly [string, boolean, Partial<Plan>]>([
+    ['another impact', true, changing({ impact: 'none' })],
+    ['another order of steps', true, { steps: base.steps.toReversed() }],
+    ['another value', false, valued({ afterText: '8 CU' })],
+    ['another kind of change', false, changing({ kind: 'move' })],
+    ['one step fewer', false, { steps: base.steps.slice(1) }],
+    ['a refused step', false, { steps: base.steps.map((one) => ({ ...one, refused: 'No.' })) }],
+  ])('whether a plan with %s does the same: %s', (_what, isSame, now) => {
+    expect(isSamePlan(base, { ...base, ...now })).toBe(isSame)
+  })
+
+  describe('for two projects', () => {
+    const both = (one: Observed, z?: Observed): Observed => ({
+      ...one,
+      projects: [...(z?.projects ?? []).map((project) => ({ ...project, id: 'z' })), ...one.projects],
+    })
+    const planBoth = (now: Observed) => plan(desired(declared, { ...declared, project: 'z' }), now)
+    const then = both(observed, observed)
+    const { plan: made } = planBoth(then)
+    const header = { manifestDigest: DIGEST, espalier: VERSION, createdAt: '2026-01-01T00:00:00.000Z' }
+    const resized = world({ ...seen, main: { primary: { id: 'ep-main', size: 4 } } })
+    const crowded = world({ ...seen, main: { ...seen.main, replicas: [{ id: 'ep-new' }] } })
+    const cheaper = made.changes.map((one) =>
+      one.id.startsWith('z/br-main') ? { ...one, impact: 'none' as const } : one,
+    )
+    const words = 'ep-main (primary on main): size 1 CU → 4 CU'
+    const gone = ['main', 'other', 'third'].map((name) => `z: ep-${name} (primary on br-${name}): deleted since`)
+
+    test.each<readonly [string, Plan, Observed, unknown]>([
+      ['a compute of each', made, both(resized, resized), stale(`${PROJECT}: ${words}`, `z: ${words}`)],
+      ['an unrelated compute of one', made, both(crowded, resized), stale(`z: ${words}`)],
+      ['a branch of one', { ...made, changes: cheaper }, both(PROTECTED.observed, observed), stale(`z: ${IMPACT}`)],
+      ['all that one has', made, both(observed), stale(...gone, like('There is no project `z`'))],
+    ])('a message about %s names its project', (_what, saved, now, verdict) => {
+      const file = decodePlanFile(encodePlanFile({ plan: saved, observed: then, ...header }), 'plan.json')
+      const plans = { fresh: planBoth(now), rewound: planBoth(now) }
+      expect(judgeSavedPlan(file, { ...SAME, observed: now, ...plans })).toEqual(verdict)
+    })
   })
 })

@@ -45,7 +45,7 @@ const digestOf = (document: unknown): string => createHash('sha256').update(cano
  */
 export const decodePlanFile = (text: string, name: string): PlanFile => {
   const value = valueIn(text, name)
-  const version = fieldOf(value, 'formatVersion')
+  const version = (value as { readonly formatVersion?: unknown } | null)?.formatVersion
   if (typeof version === 'string' && version !== PLAN_FORMAT_VERSION) {
     throw new EspalierError(
       'E_PLAN_FILE',
@@ -72,15 +72,11 @@ const isIntact = (value: unknown): boolean => {
   const { digest, ...rest } = value as Readonly<Record<string, unknown>>
   try {
     return digest === digestOf(rest)
-  } catch (error) {
+  } catch {
     // The value is nested too deeply to have been written by Espalier.
-    if (error instanceof RangeError) return false
-    throw error
+    return false
   }
 }
-
-const fieldOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined
 
 const valueIn = (text: string, name: string): unknown => {
   const read = parseJson(text)

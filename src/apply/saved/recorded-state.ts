@@ -77,11 +77,11 @@ const byId = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (Stri
 
 const seenCompute = (compute: ObservedCompute): SeenCompute => {
   const { branchId, type, state, pendingState, attributes } = compute
-  return {
+  return defined({
     branch: branchId,
     type,
     state,
-    ...(pendingState === undefined ? {} : { pendingState }),
+    pendingState,
     attributes: Object.fromEntries(
       ATTRIBUTE_KEYS.flatMap((key) => {
         const [row, value] = [rowOf(key), attributes[key]]
@@ -89,7 +89,7 @@ const seenCompute = (compute: ObservedCompute): SeenCompute => {
         return value === undefined || 'settings' in row.fields ? [] : [[row.path, row.format(value)] as const]
       }),
     ),
-  }
+  })
 }
 
 const fingerprint = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
@@ -140,15 +140,16 @@ export const unseenIn = (seen: Seen, { projects, changes, unmanaged }: Plan): re
   return [...projects.filter((id) => !known.has(id)), ...new Set(named)].map((id) => `seen: ${id} is missing`)
 }
 
+/** @param seen what was recorded about all planned projects. */
 export const movedSince = (seen: Seen, observed: Observed, planned: readonly string[]): Moved => {
-  const [before, after] = [mapOf(seen), mapOf(seenOf(observed, planned))]
+  const before = Object.entries(seen).sort(byId)
+  const after = mapOf(seenOf(observed, planned))
   const projects = new Map(observed.projects.map((project) => [project.id, project]))
-  const ids = [...new Set([...before.keys(), ...after.keys()])].sort()
   return {
-    branches: ids.some((id) => before.get(id)?.branches !== after.get(id)?.branches),
-    computes: ids.flatMap((id) => {
+    branches: before.some(([id, { branches }]) => branches !== after.get(id)?.branches),
+    computes: before.flatMap(([id, { computes }]) => {
       const names = new Map(projects.get(id)?.branches.map((branch) => [branch.id, branch.name]))
-      return movedIn(id, mapOf(before.get(id)?.computes), mapOf(after.get(id)?.computes), names)
+      return movedIn(id, mapOf(computes), mapOf(after.get(id)?.computes), names)
     }),
   }
 }
@@ -160,12 +161,11 @@ const movedIn = (
   names: ReadonlyMap<string, string>,
 ): readonly MovedCompute[] => {
   const nameOf = (branch: string): string => names.get(branch) ?? branch
-  return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((id) => {
-    const [was, is] = [before.get(id), after.get(id)]
-    const what = howMoved(was, is, nameOf)
-    const one = is ?? was
-    if (one === undefined || what === '') return []
-    const branches = [was?.branch, is?.branch].filter((branch) => branch !== undefined)
+  return [...new Map([...before, ...after])].sort(byId).flatMap(([id, one]) => {
+    const was = before.get(id)
+    const what = howMoved(was, after.get(id), nameOf)
+    if (what === '') return []
+    const branches = [(was ?? one).branch, one.branch]
     return [
       {
         id,

@@ -1,5 +1,5 @@
 /** Decides whether a saved plan may run. It must do and show the same as a plan that is made now. */
-import { canonicalJson, type Difference, differences, groupBy } from '../../base/index.ts'
+import { canonicalJson, compare, type Difference, differences, groupBy } from '../../base/index.ts'
 import {
   type Change,
   changeTitle,
@@ -166,10 +166,12 @@ const rolesOf = ({ changes }: Plan): unknown =>
     kind,
     from: from?.id,
     compute: compute.id,
-    attributes: attributes.map(({ path, beforeText, afterText }) => [path, beforeText ?? null, afterText]),
+    attributes: attributes.map(({ path, beforeText, afterText }) => [path, beforeText, afterText]),
   }))
 
 interface Touched {
+  /** The change as it is planned now, or else as it was planned before. */
+  readonly one: Change
   readonly before: Change | undefined
   readonly after: Change | undefined
 }
@@ -177,15 +179,15 @@ interface Touched {
 /** The changes that differ between the plans, or whose steps differ. */
 const touchedBy = (saved: Plan, fresh: Plan): readonly Touched[] => {
   const [before, after] = [textsOf(saved), textsOf(fresh)]
-  return [...new Set([...before.keys(), ...after.keys()])]
-    .sort()
-    .filter((id) => before.get(id)?.text !== after.get(id)?.text)
-    .map((id) => ({ before: before.get(id)?.change, after: after.get(id)?.change }))
+  return [...new Map([...before, ...after])]
+    .sort(([a], [b]) => compare(a, b))
+    .filter(([id]) => before.get(id)?.text !== after.get(id)?.text)
+    .map(([id, { change }]) => ({ one: change, before: before.get(id)?.change, after: after.get(id)?.change }))
 }
 
 const textsOf = ({ changes, steps }: Plan): ReadonlyMap<string, { readonly change: Change; readonly text: string }> => {
   const own = groupBy(steps, ({ change }) => change)
-  const textOf = (change: Change): string => canonicalJson(withoutPlaces([change, own.get(change.id) ?? []]))
+  const textOf = (change: Change): string => canonicalJson(withoutPlaces([change, own.get(change.id)]))
   return new Map(changes.map((change) => [change.id, { change, text: textOf(change) }]))
 }
 
@@ -201,24 +203,19 @@ const concerns = ({ id, project, branches }: MovedCompute, { before, after }: To
 const sentences = (computes: readonly MovedCompute[], { plan }: PlanFile): readonly string[] =>
   computes.map(({ project, sentence }) => `${plan.projects.length > 1 ? `${project}: ` : ''}${sentence}`)
 
-const howReplanned = ({ before, after }: Touched, { plan }: PlanFile): string => {
-  const one = after ?? before
-  const where = plan.projects.length > 1 && one !== undefined ? `${one.project}: ` : ''
-  if (before === undefined || after === undefined) {
-    return `${where}${one === undefined ? '' : changeTitle(one)}: ${before === undefined ? 'planned now, but not before' : 'no longer planned'}`
-  }
+const howReplanned = ({ one, before, after }: Touched, { plan }: PlanFile): string => {
+  const title = `${plan.projects.length > 1 ? `${one.project}: ` : ''}${changeTitle(one)}`
+  if (before === undefined) return `${title}: planned now, but not before`
+  if (after === undefined) return `${title}: no longer planned`
   const [first] = differences(readable(before), readable(after))
-  return `${where}${changeTitle(after)}: ${first === undefined ? 'other steps are planned' : inWords(first)}`
+  return `${title}: ${first === undefined ? 'other steps are planned' : inWords(first)}`
 }
 
 /** The change with its attributes by path, which makes the message readable. */
 const readable = (change: Change): unknown => ({
   ...(withoutPlaces(change) as Change),
   attributes: Object.fromEntries(
-    change.attributes.map(({ path, beforeText, afterText }) => [
-      path,
-      { before: beforeText ?? null, after: afterText },
-    ]),
+    change.attributes.map(({ path, beforeText, afterText }) => [path, { before: beforeText, after: afterText }]),
   ),
 })
 
