@@ -46,7 +46,7 @@ test('snapshot --project needs no manifests and reports an unknown project', asy
     '--out',
     'two.json',
   )
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no project `nowhere`') })
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--project nowhere matches no project') })
   const { observed } = JSON.parse(await readFile(join(folder, 'two.json'), 'utf8'))
   expect(observed.projects).toHaveLength(1)
 })
@@ -271,7 +271,7 @@ test('fmt skips a file that it cannot parse, reports the position, and formats t
 })
 
 test.each([
-  [['--project', 'nowhere'], 'No project has the id or name nowhere'],
+  [['--project', 'nowhere'], '--project nowhere matches no project'],
   [['--project', 'quiet-river-12345678', '--branch', '[a'], 'is not a valid glob'],
 ])('espalier import %j fails with the message: %s', async (args, message) => {
   const { code, stdout, stderr } = await online('import', ...args)
