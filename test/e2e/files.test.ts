@@ -46,7 +46,7 @@ test('snapshot --project needs no manifests and reports an unknown project', asy
     '--out',
     'two.json',
   )
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--project nowhere matches no project') })
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no project `nowhere`') })
   const { observed } = JSON.parse(await readFile(join(folder, 'two.json'), 'utf8'))
   expect(observed.projects).toHaveLength(1)
 })

@@ -112,7 +112,7 @@ test.each([
     'a project that does not exist',
     ['--project', 'nowhere'],
     () => environmentOf(one),
-    'No project has the id or name nowhere',
+    '--project nowhere matches no project that this key can access.',
   ],
 ])('init with %s fails with a message and writes nothing', async (_what, args, env, message) => {
   const folder = await emptyFolder()

@@ -278,7 +278,7 @@ test('operations wait exits with 1 after its timeout', async () => {
 
 test.each([
   [['operations', 'get', '00000000-0000-4000-8000-000000000000'], 'operation not found'],
-  [['operations', 'list', '--project', 'nowhere'], 'project not found'],
+  [['operations', 'list', '--project', 'nowhere'], '--project nowhere matches no project'],
   [['operations', 'list', '--since', 'yesterday'], '--since yesterday is not a valid duration'],
   [['operations', 'list', '--limit', '-1'], '--limit must be a whole number'],
   [['operations', 'list', '--status', 'Errr'], 'Did you mean `error`?'],

@@ -45,21 +45,24 @@ export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]>
 }
 
 /**
- * The ids of the projects with this id or name. If the key cannot list projects, a text that could be an id is returned
- * unchanged, because the key may still have access to the project with this id.
+ * The ids of the projects with this id or name. If none is found, a text that could be an id is returned unchanged,
+ * because the key may have access to the project although it cannot list it.
  *
- * @throws {EspalierError} `E_USAGE` or `E_PROJECT_UNKNOWN` if there is no such project.
+ * @param isOnly whether no other projects are chosen. Otherwise, those are still shown.
+ * @throws {EspalierError} `E_USAGE` or `E_PROJECT_UNKNOWN` if there is certainly no such project.
  */
-const idsNamed = async (api: ReadApi, idOrName: string): Promise<readonly string[]> => {
+const idsNamed = async (api: ReadApi, idOrName: string, isOnly: boolean): Promise<readonly string[]> => {
   const mayBeId = ID.test(idOrName)
   if (mayBeId && (await api.projectDetails(idOrName)) !== undefined) return [idOrName]
   const found = matchingProjects(idOrName, await projectsNamed(api, idOrName))
   if (found.length > 0) return found
-  const all = await visibleProjects(api).catch((error: unknown) => {
-    if (error instanceof EspalierError && error.code === 'E_USAGE') return undefined
-    throw error
-  })
-  if (all !== undefined) throw noMatch(idOrName, all)
+  if (isOnly) {
+    const all = await visibleProjects(api).catch((error: unknown) => {
+      if (error instanceof EspalierError && error.code === 'E_USAGE') return undefined
+      throw error
+    })
+    if (all !== undefined) throw noMatch(idOrName, all)
+  }
   if (mayBeId) return [idOrName]
   throw unknownProject(idOrName)
 }
@@ -133,7 +136,7 @@ export interface LiveProjects {
 export const liveProjects = async (api: ReadApi, patterns: readonly string[]): Promise<LiveProjects> => {
   const all = patterns.some(isGlob) ? await visibleProjects(api) : []
   const idsOf = async (pattern: string): Promise<readonly string[]> => {
-    if (!isGlob(pattern)) return idsNamed(api, pattern)
+    if (!isGlob(pattern)) return idsNamed(api, pattern, patterns.length === 1)
     const found = matchingProjects(pattern, all)
     if (found.length > 0) return found
     throw noMatch(pattern, all)
