@@ -51,7 +51,8 @@ const serveHostile = (): Promise<Served> =>
       created_at: at,
       updated_at: at,
     }))
-    response.end(JSON.stringify(url.includes('operations') ? { operations } : { branches, endpoints, operations }))
+    const whole = { project: { id: 'shop', name: NAMES[0] }, branches, endpoints, operations }
+    response.end(JSON.stringify(url.includes('operations') ? { operations } : whole))
   })
 
 const open = async (): Promise<{ readonly cwd: string; readonly env: Readonly<Record<string, string>> }> => {
