@@ -4,7 +4,8 @@ import { type Environment, githubTokenOf } from './inputs.ts'
 
 /**
  * The environment variables with which git sends the token to the GitHub server, and to no other. It is sent instead of
- * a token that is stored in the clone, because GitHub rejects a request with two.
+ * a token that is stored in the clone, because GitHub rejects a request with two. Redirects of that server are not
+ * followed: git would send the token along.
  */
 export const gitLogin = (env: Environment): Readonly<Record<string, string>> => {
   const token = githubTokenOf(env)
@@ -14,9 +15,14 @@ export const gitLogin = (env: Environment): Readonly<Record<string, string>> => 
   if (protocol !== 'https:' && !isLoopback(hostname)) return {}
   const header = `AUTHORIZATION: basic ${Buffer.from(`x-access-token:${token}`).toString('base64')}`
   const first = Number(env.GIT_CONFIG_COUNT ?? 0) || 0
-  const entries = ['', header].flatMap((value, index) => [
-    [`GIT_CONFIG_KEY_${first + index}`, `http.${origin}/.extraheader`],
+  const settings = [
+    ['extraheader', ''],
+    ['extraheader', header],
+    ['followRedirects', 'false'],
+  ]
+  const entries = settings.flatMap(([name, value], index) => [
+    [`GIT_CONFIG_KEY_${first + index}`, `http.${origin}/.${name}`],
     [`GIT_CONFIG_VALUE_${first + index}`, value],
   ])
-  return { ...Object.fromEntries(entries), GIT_CONFIG_COUNT: String(first + 2) }
+  return { ...Object.fromEntries(entries), GIT_CONFIG_COUNT: String(first + settings.length) }
 }

@@ -11,7 +11,7 @@ import {
 import { apiPath, type ObservedBranch, type ObservedCompute, projectOf, type StepRequest } from '../model/index.ts'
 import { ApiError, isNotFound, optionalRead } from './errors.ts'
 import { lockHolder } from './operation-ends.ts'
-import { listAll, newItems, type Page } from './reading.ts'
+import { listAll, type Page, timedItems } from './reading.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
 import {
@@ -252,8 +252,12 @@ const query = (values: Readonly<Record<string, string | number | undefined>>): s
 const LARGEST_PAGE = 1_000
 
 /** A project's operations, newest first. Keeps only one page in memory. */
-export async function* streamOperations(api: ReadApi, projectId: string): AsyncGenerator<wire.Operation> {
-  const pages = newItems(async (after) => {
+export async function* streamOperations(
+  api: ReadApi,
+  projectId: string,
+  clock: Pick<Clock, 'now'>,
+): AsyncGenerator<wire.Operation> {
+  const pages = timedItems(clock, apiPath(projectId, 'operations'), async (after) => {
     const { operations, cursor } = await api.listOperations(projectId, { limit: LARGEST_PAGE, ...after })
     return { items: operations, next: cursor }
   })

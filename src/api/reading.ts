@@ -15,7 +15,7 @@ type ReadPage<T> = (after: { readonly cursor?: string }) => Promise<Page<T>>
  * The new items of each page. Keeps only one page in memory. Pages may be shorter than requested, and even the last one
  * may have a cursor (public OpenAPI). So the end is a page without new items, or a repeated cursor.
  */
-export async function* newItems<T extends { readonly id: string }>(read: ReadPage<T>): AsyncGenerator<readonly T[]> {
+async function* newItems<T extends { readonly id: string }>(read: ReadPage<T>): AsyncGenerator<readonly T[]> {
   const cursors = new Set<string>()
   let known = new Set<string>()
   for (let after: { readonly cursor?: string } = {}; ; ) {
@@ -35,6 +35,23 @@ const MAX_LISTED = 200_000
 const MAX_LIST_MS = 600_000
 
 /**
+ * The {@link newItems} of a list that may never end.
+ *
+ * @throws {ApiError} `E_ANSWER` if the list does not end within ten minutes.
+ */
+export async function* timedItems<T extends { readonly id: string }>(
+  clock: Pick<Clock, 'now'>,
+  path: string,
+  read: ReadPage<T>,
+): AsyncGenerator<readonly T[]> {
+  const started = clock.now()
+  for await (const items of newItems(read)) {
+    yield items
+    if (clock.now() - started > MAX_LIST_MS) throw endless(path, 'has no end after ten minutes')
+  }
+}
+
+/**
  * The whole list, without duplicates.
  *
  * @param path for messages.
@@ -46,12 +63,10 @@ export const listAll = async <T extends { readonly id: string }>(
   read: ReadPage<T>,
 ): Promise<readonly T[]> => {
   const found = new Map<string, T>()
-  const started = clock.now()
-  for await (const items of newItems(read)) {
+  for await (const items of timedItems(clock, path, read)) {
     const before = found.size
     for (const item of items) if (!found.has(item.id)) found.set(item.id, item)
     if (found.size > MAX_LISTED) throw endless(path, 'has more than 200,000 items')
-    if (clock.now() - started > MAX_LIST_MS) throw endless(path, 'has no end after ten minutes')
     if (found.size === before) break
   }
   return [...found.values()]

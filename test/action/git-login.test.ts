@@ -4,6 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { gitLogin } from '../../src/action/git-login.ts'
 import { remoteCommit } from '../../src/base/index.ts'
 import { openGitServer } from '../git-server.ts'
+import { serve } from '../serve.ts'
 import { makeRepository } from './run-action.ts'
 
 afterEach(() => {
@@ -33,4 +34,18 @@ test('git sends the token of the step to the GitHub server, in place of a stored
   for (const other of ['http://ghe.example', 'not a URL', '']) {
     expect(gitLogin({ 'INPUT_GITHUB-TOKEN': 'gh-token', GITHUB_SERVER_URL: other })).toEqual({})
   }
+})
+
+// promise: workflow-token
+test('git does not follow a redirect, to whose target it would send the token of the step', async () => {
+  const { folder, git, commit } = makeRepository()
+  commit('private')
+  const elsewhere = await openGitServer(dirname(folder), 'gh-token')
+  const { origin } = await serve(({ url }, response) => {
+    response.writeHead(302, { location: `${elsewhere}${url}` }).end()
+  })
+  git('remote', 'add', 'origin', `${origin}/${basename(folder)}`)
+  const login = gitLogin({ 'INPUT_GITHUB-TOKEN': 'gh-token', GITHUB_SERVER_URL: origin })
+  for (const [name, value] of Object.entries(login)) vi.stubEnv(name, value)
+  await expect(remoteCommit(folder, 'refs/heads/main')).rejects.toThrow('302')
 })

@@ -1,6 +1,7 @@
 /** An unreadable project does not hide the others; problems that affect all projects fail the snapshot. */
 import { expect, test } from 'vitest'
 import { ApiError, type ReadApi, snapshot, streamOperations } from '../../src/api/index.ts'
+import { systemClock } from '../../src/base/index.ts'
 import type { ObservedProject } from '../../src/model/index.ts'
 import { fakeProjects, refused } from './fake-projects.ts'
 
@@ -70,6 +71,6 @@ test('all operations are read even if pages are shorter than requested and the l
     },
   }
   const read: string[] = []
-  for await (const { id } of streamOperations(api as unknown as ReadApi, 'shop')) read.push(id)
+  for await (const { id } of streamOperations(api as unknown as ReadApi, 'shop', systemClock)) read.push(id)
   expect(read).toEqual(all.map(({ id }) => id))
 })

@@ -627,6 +627,14 @@ describe('an incomplete response', () => {
     expect(api.sent).toHaveLength(1)
   })
 
+  // promise: other-object
+  test('an update answered with another compute is checked on its own compute', async () => {
+    const other = compute('ep-2', { attributes: { size: { min: 2, max: 2 } } })
+    const api = fakeApi({ computes: [compute('ep-1'), other], onSend: () => ({ compute: other, operations: [] }) })
+    const outcome = await apply({ plan: planWith(step('s')), api })
+    expect(outcome.steps).toMatchObject([{ status: 'failed', reason: 'not-effective', computeId: 'ep-1' }])
+  })
+
   test('a create that was accepted but never appears fails and is not sent again', async () => {
     const api = fakeApi({ onSend: () => ({ operations: [] }) })
     const outcome = await apply({ plan: planWith(step('s', creating)), api })

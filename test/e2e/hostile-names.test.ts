@@ -2,8 +2,11 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { serveAgent } from '../../src/agent/index.ts'
+import { tokenIn, writeAddress } from '../../src/cli/setup/agent-data.ts'
+import { FakeControl, project, START } from '../agent/fake-control.ts'
 import { longTest } from '../long-runs.ts'
 import { UNSEEN } from '../report/names.ts'
 import { type Served, serve } from '../serve.ts'
@@ -48,7 +51,8 @@ const serveHostile = (): Promise<Served> =>
       created_at: at,
       updated_at: at,
     }))
-    response.end(JSON.stringify(url.includes('operations') ? { operations } : { branches, endpoints, operations }))
+    const whole = { project: { id: 'shop', name: NAMES[0] }, branches, endpoints, operations }
+    response.end(JSON.stringify(url.includes('operations') ? { operations } : whole))
   })
 
 const open = async (): Promise<{ readonly cwd: string; readonly env: Readonly<Record<string, string>> }> => {
@@ -101,6 +105,24 @@ test('hostile names from the service are escaped in every output', async () => {
     const text = readFileSync(join(cwd, name), 'utf8')
     expect({ name, raw: UNSEEN.exec(text)?.[0] }).toEqual({ name, raw: undefined })
     if (name !== 'plan.json') expect(JSON.stringify(parse(text))).toContain(JSON.stringify(NAMES[2]).slice(1, -1))
+  }
+})
+
+// promise: escaped-names
+test('hostile names are escaped in the status of an agent', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'espalier-names-'))
+  const [listen, write] = [{ host: '127.0.0.1', port: 0 }, await tokenIn(data, 'token')]
+  const control = new FakeControl(NAMES.map((name, index) => project(`p-${index}`, { name, message: name })))
+  const { source } = control.shown
+  control.show(control.shown.projects, { source: { ...source, error: NAMES.join(' ') } })
+  const log = (): void => undefined
+  const server = await serveAgent(control, { listen, tokens: { read: write, write }, now: () => START, log })
+  onTestFinished(() => server.close())
+  await writeAddress(data, server.url)
+  for (const format of ['terminal', 'json']) {
+    const { stdout, stderr } = await espalier(['agent', 'status', '--data', data, '--format', format])
+    for (const stream of [stdout, stderr]) expect(stream).not.toMatch(UNSEEN)
+    if (format === 'json') expect(JSON.parse(stdout).projects[2].name).toBe(NAMES[2])
   }
 })
 

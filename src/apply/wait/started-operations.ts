@@ -29,7 +29,8 @@ export const startedBy = async (
   const { operations, compute } = sent.mutation
   const isCreate = step.kind === 'create'
   const named = isCreate ? operations.find(({ endpointId }) => endpointId !== undefined)?.endpointId : step.compute.id
-  const computeId = compute?.id ?? named
+  // The response to a change of a known compute does not decide which one is checked.
+  const computeId = (isCreate ? compute?.id : undefined) ?? named
   const isAnswered = compute !== undefined || step.kind === 'delete'
   if (isAnswered || (computeId !== undefined && operations.length > 0)) return { computeId, operations }
   // The request was accepted, but the response does not name the compute or the operations.

@@ -1,7 +1,16 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readJournal } from '../../agent/index.ts'
-import { defined, EspalierError, EXIT, type ExitCode, formatUtc, plainText, shellWord } from '../../base/index.ts'
+import {
+  defined,
+  EspalierError,
+  EXIT,
+  type ExitCode,
+  formatUtc,
+  plainJson,
+  plainText,
+  shellWord,
+} from '../../base/index.ts'
 import {
   type AgentView,
   formatDuration,
@@ -112,11 +121,11 @@ type ResumeFlags = ValuesOf<typeof RESUME>
 export const statusCommand = commandOf(STATUS, async (flags, io) => {
   const view = await viewOf(flags, io)
   if (flags.format === 'json') {
-    print(JSON.stringify(view, null, 2), io.stdout)
+    print(plainJson(view, 2), io.stdout)
     return exitCodeOfAll(view)
   }
   const { source } = view
-  if (source.error !== undefined) print(`warning  ${source.from}: ${source.error}`, io.stderr)
+  if (source.error !== undefined) print(plainText(`warning  ${source.from}: ${source.error}`), io.stderr)
   return show(view, flags, io)
 })
 

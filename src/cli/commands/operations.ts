@@ -107,7 +107,7 @@ export const listCommand = commandOf(LIST, async (flags, io) =>
     const isWanted = filterOf(flags, session)
     const since = startOf(flags, io)
     const wanted: Operation[] = []
-    for await (const operation of streamOperations(session.api, session.project)) {
+    for await (const operation of streamOperations(session.api, session.project, io.clock)) {
       // The newest operation comes first, so all remaining operations are older too.
       if (Date.parse(operation.createdAt) < since) break
       if (!isWanted(operation)) continue
