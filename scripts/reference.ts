@@ -358,7 +358,7 @@ export const metricsPage = async (): Promise<string> => {
   return pageOf(
     'src/agent/tell/metrics.ts',
     'Metrics of the agent',
-    'The agent serves these metrics at `/metrics`, for Prometheus. A project has at most ten series, and no label identifies a single compute. Removed projects and unknown times have no series.',
+    'The agent serves these metrics at `/metrics`, for Prometheus. A project has at most ten series, and no label identifies a single compute. Removed projects, unknown times and projects whose branches have their primaries have no series.',
     '',
     table(['metric', 'type', 'labels', 'meaning'], rows),
   )

@@ -7,7 +7,7 @@ import { isAllDone, isScheduled, type Outcome } from '../model/index.ts'
 export const FAILURE_REASONS = {
   input: 'an input, or a file that it names, is invalid',
   'validation-failed':
-    'the manifests have errors, so no project was planned; or only some of the projects could be planned',
+    'the manifests have errors or, for validate, violate a policy; or only some of the projects could be planned',
   auth: 'the key is missing or was rejected',
   network: 'the service could not be reached',
   service: 'the service failed, or its response could not be parsed',
@@ -19,7 +19,8 @@ export const FAILURE_REASONS = {
   'policy-denied': 'a policy, or `max-restarts`, denies something in the plan',
   'plan-stale':
     'the project or the manifests changed after the plan was saved, so nothing was applied; or the project changed during the run, so a step became `stale`',
-  'not-approved': 'the plan contains unapproved changes, so nothing was applied in their projects',
+  'not-approved':
+    'the plan contains unapproved changes, so nothing was applied in their projects; or the approvals could not be read',
   'apply-failed': 'no step succeeded',
   'partially-applied': 'only some steps succeeded, or a project was left out',
   'operation-timeout': 'an operation took too long',

@@ -110,7 +110,7 @@ const COUNTS = [
 /** Sets initial values in case the process is killed. Without them, an expression would treat an empty output as 0. */
 const presetOutputs = (runner: Runner): void => {
   runner.output('failure-reason', 'interrupted' satisfies FailureReason)
-  for (const name of ['has-changes', ...COUNTS]) runner.output(name, 'unknown')
+  for (const name of ['has-changes', 'cost-increase', ...COUNTS]) runner.output(name, 'unknown')
 }
 
 const end = (runner: Runner, ending: Ending): 0 | 1 => {

@@ -95,7 +95,8 @@ export const appliedPolicies = (
   if (base === undefined) return own
   requirePolicies(base)
   const policies = base.review?.policies
-  if (policies !== undefined) return withoutDaily(policies)
+  // A policy file may be empty.
+  if (policies !== undefined && policies.policies.length > 0) return withoutDaily(policies)
   return isUntrusted ? NO_POLICIES : own && warnOnly(own)
 }
 

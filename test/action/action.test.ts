@@ -199,6 +199,8 @@ test('a missing or invalid API key fails with the reason `auth`', async () => {
   const { run } = await withHead()
   const { code, log, outputs } = await run({ command: 'plan', 'api-key': '' })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'auth' })
+  // An expression would treat an empty output as 0.
+  expect(outputs).toMatchObject({ restarts: 'unknown', 'cost-increase': 'unknown' })
   expect(log).toContain('the input api-key')
   const wrong = await run({ command: 'plan', 'api-key': 'wrong' })
   expect({ code: wrong.code, reason: wrong.outputs['failure-reason'] }).toEqual({ code: 1, reason: 'auth' })

@@ -28,6 +28,9 @@ test.each([
   // A saved plan contains its selection.
   ['apply p.json --policy p.yaml', 'apply --allow delete', 'apply p.json --allow delete --policy p.yaml'],
   ['plan --out p.json --project shop --policy p.yaml', 'apply p.json', 'apply p.json --policy p.yaml'],
+  // A plan that is saved without an override cannot be applied with it.
+  ['apply p.json --sandbox=', 'apply --override lim=REASON', 'plan --out p.json --override lim=REASON --sandbox'],
+  ['apply p.json', 'apply --override max-restarts=REASON', 'apply p.json --override max-restarts=REASON'],
   // Other commands need only the connection.
   ['apply --sandbox=my/seed.yaml --branch main', 'compute delete ep-1', 'compute delete ep-1 --sandbox=my/seed.yaml'],
   ['compute restart dev --sandbox= --now', 'compute start dev', 'compute start dev --sandbox'],

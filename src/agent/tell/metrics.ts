@@ -58,7 +58,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   ])
   const computes = gauge(
     'espalier_differing_computes',
-    'Number of computes that differ from their manifests, by which of the two changed last.',
+    'Number of computes that differ from their manifests, by which of the two changed last, or `unrecorded` if that is unknown.',
     ['project', 'origin'],
   )
   const scheduled = gauge(

@@ -33,6 +33,10 @@ const completed = (words: string, running: Invocation): string => {
   if (name === '' || own.startsWith('--help')) return words
   const paths = /^(-.|$)/.test(own) ? pathsFor(name, running) : []
   const isSaved = isPlanPath(paths[0] ?? '') || /^('[^']*\.json'|\S+\.json)(?= |$)/.test(own)
+  const [saved = ''] = paths
+  // Without its overrides, a saved plan is another plan. A limit on restarts is not part of it.
+  if (name === 'apply' && isPlanPath(saved) && /--override (?!max-restarts=)/.test(own))
+    return completed(`plan --out ${shellWord(saved)} ${own}`, running)
   const given = new Set([...own.matchAll(/(?:^| )--([a-z-]+)/g)].map(([, flag = '']) => flag))
   const flags = repeatedFlags(name, running)
     // A saved plan contains its selection.
