@@ -14,11 +14,12 @@ export const EXIT = {
 /** The type requires an entry for each code. */
 export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'done, or nothing to do',
-  error: 'wrong input, wrong usage, or an error before anything was changed',
-  changes: 'plan --detailed-exitcode found changes, drift found drift, or fmt --check found an unformatted file',
-  partial: 'only part of the plan was applied',
-  stale: 'the saved plan is stale or was edited',
-  scheduled: 'done, except for steps that wait for their restart window',
+  error: 'wrong input, wrong usage, or an error (of apply: before anything was changed)',
+  changes:
+    'plan --detailed-exitcode or drift found a difference or an unsettled compute, or fmt --check found an unformatted file',
+  partial: 'the plan was not applied completely',
+  stale: 'a plan is stale or was edited, or a compute has changed since it was shown',
+  scheduled: 'not everything was done, because a restart window is closed',
   interrupted: 'interrupted',
 }
 

@@ -138,7 +138,7 @@ test('of two computes that were created at once, the newer one is deleted, on a 
 })
 
 describe('a change that does not take effect', () => {
-  // hint: Still not done after … s: operation …. It may still finish: run `espalier apply` again later, or raise --timeout.
+  // hint: It may still finish: run `espalier apply` again later, or raise --timeout.
   test('in time is waited for by the next apply', async () => {
     const shop = await stage(MAIN, SEED)
     shop.sandbox.control.addFault(onOperation({ kind: 'slow', ms: 200_000 }))
@@ -148,6 +148,18 @@ describe('a change that does not take effect', () => {
     expect(again.code, again.text).toBe(0)
     await expectNoChanges(shop)
   })
+})
+
+// hint: To keep waiting, run `espalier operations wait … --project …`.
+test('a compute command that times out names the command that waits, and not an apply or a second restart', async () => {
+  const shop = await stage(MAIN, SEED)
+  shop.sandbox.control.addFault({ on: 'operation', effect: { kind: 'slow', ms: 200_000 } })
+  const restarted = await shop.run('compute', 'restart', 'main', '--yes', '--timeout', '1s')
+  expect(restarted.code).toBe(1)
+  expect(restarted.text).toContain('E_TIMEOUT Still not done after 1 s: ')
+  expect(restarted.text).not.toContain('espalier apply')
+  const waited = await shop.follow(restarted, 'To keep waiting, run `')
+  expect(waited.code, waited.text).toBe(0)
 })
 
 // hint: Next: to see the remaining changes, run `espalier plan`.

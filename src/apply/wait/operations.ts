@@ -39,6 +39,8 @@ interface WaitOptions {
   readonly signal: AbortSignal | undefined
   /** The expected durations of operations. If they are known, one read is usually enough. */
   readonly timings?: Timings
+  /** What to do after a timeout. The default is for `apply`. */
+  readonly afterTimeout?: string
   /** Called when an operation's status or failure count changes. */
   readonly onProgress: (operation: OperationProgress) => Promise<void>
 }
@@ -85,7 +87,7 @@ export const waitForOperations = async <Verified = never>(
     if (open.length === 0) {
       return defined({ ok: true, operations: operations.map(toProgress), listed, verified } as const)
     }
-    if (clock.now() >= deadline) return failed(operations, 'operation-timeout', timedOut(open, timeoutMs))
+    if (clock.now() >= deadline) return failed(operations, 'operation-timeout', timedOut(open, options))
     await clock.sleep(Math.min(firstMs ?? round, Math.max(1, deadline - clock.now())), signal)
     const isFirst = firstMs !== undefined
     if (!isFirst) round = Math.min(LONGEST_ROUND_MS, round * 2)
@@ -192,10 +194,12 @@ const endedBadly = ([cause, ...others]: readonly Operation[]): string => {
 /** The text on one line and without its full stop, for use inside a sentence. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')
 
-const timedOut = (open: readonly Operation[], timeoutMs: number): string => {
+const timedOut = (open: readonly Operation[], { timeoutMs, afterTimeout = APPLY_AGAIN }: WaitOptions): string => {
   const names = open.map(
     ({ id, action, status, failuresCount, error }) =>
       `${id} (${action}, ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}${error === undefined ? '' : `: ${oneLine(error)}`})`,
   )
-  return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. It may still finish: run \`espalier apply\` again later, or raise --timeout.`
+  return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. ${afterTimeout}`
 }
+
+const APPLY_AGAIN = 'It may still finish: run `espalier apply` again later, or raise --timeout.'

@@ -36,7 +36,7 @@ const STATUS = {
   positionals: PROJECTS,
   flags: {
     ...DATA_FLAG,
-    format: formatFlag('Output format; json is the response of GET /api/v1/projects', ['terminal', 'json']),
+    format: formatFlag('Output format; json has the format of GET /api/v1/projects', ['terminal', 'json']),
   },
   examples: [
     ['$0 agent status', 'Show the state of all projects'],

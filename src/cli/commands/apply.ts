@@ -59,13 +59,13 @@ const DESCRIPTION = {
     }),
     now: toggle('Consent:', 'Run disruptive steps even while their restart windows are closed'),
     'max-restarts': number('Consent:', 'Do not apply the plan if more than N computes may restart'),
-    'max-failures': number(
-      'Consent:',
-      "After more than N failures, start new steps only to restore a branch's primary",
-    ),
+    'max-failures': number('Consent:', 'After more than N failures, start new steps only to restore primaries'),
     ...TIMEOUT_FLAG,
     journal: text('Output:', 'Append each event to FILE before continuing', { value: 'FILE' }),
-    html: { ...HTML_FLAG.html, describe: 'Also write an HTML page to FILE, even if the run fails or is interrupted' },
+    html: {
+      ...HTML_FLAG.html,
+      describe: 'Also write an HTML page to FILE, even if steps fail or are interrupted',
+    },
     format: formatFlag('Output format; json prints one event per line', ['terminal', 'json']),
     ...PLAN_VIEW_FLAGS,
     ...CONNECTION_FLAGS,
@@ -87,7 +87,7 @@ Exit codes:
   ${EXIT_ERROR},
       or every change is refused or denied
   3   incomplete: a step failed or was not allowed, or a project was left out
-  4   the saved plan is stale or was edited, so nothing was changed
+  4   the plan is stale or was edited, so nothing was changed
   5   done, except for steps that wait for their restart window
   130 interrupted`,
 } as const satisfies Description

@@ -45,7 +45,7 @@ apply unless you pass --now.
 
 Exit codes:
   0   done, or nothing to do
-  1   wrong input, you declined, a compute is protected, or an operation failed
+  1   wrong input, you declined, a compute is protected, or an operation failed or timed out
   4   a compute or its branch has changed since it was read, so no request was sent for it
   5   a restart window is closed, so no more requests were sent`,
   }) as const satisfies Description
@@ -200,15 +200,19 @@ const perform = async (
   const { operations } = await api.sendUnless<never>(requestOf(project, command, target.id), before, {
     onWait: ({ message }) => print(`  waiting: ${plainText(message)}`, io.stdout),
   })
+  const ids = operations.map(({ id }) => id).join(' ')
   const waited = await waitForOperations(operations, {
     api,
     clock: io.clock,
     project,
     timeoutMs,
     signal: undefined,
+    afterTimeout: `To keep waiting, run \`espalier operations wait ${ids} --project ${project}\`.`,
     onProgress: async ({ action, status }) => print(plainText(`  ${action}  ${status}`), io.stdout),
   })
-  if (!waited.ok) throw new EspalierError('E_OPERATION', waited.message)
+  if (!waited.ok) {
+    throw new EspalierError(waited.reason === 'operation-timeout' ? 'E_TIMEOUT' : 'E_OPERATION', waited.message)
+  }
   // If the request started no operation, the compute was already in this state. Only a delete may start none.
   const isDone = operations.length > 0 || command === 'delete'
   print(`done  ${command} ${titleOf(target)}${isDone ? '' : '  nothing to do'}`, io.stdout)

@@ -28,7 +28,7 @@ The names of changed files are printed.
 
 Exit codes:
   0   everything is formatted now
-  1   a file cannot be read as YAML, or wrong usage
+  1   a file cannot be read as YAML or written, or wrong usage
   2   with --check, a file would change`,
 } as const satisfies Description
 

@@ -44,7 +44,7 @@ const DESCRIPTION = {
     ...CONNECTION_FLAGS,
   },
   examples: [
-    ['$0 import', 'Import all projects that the key can access, each to espalier/NAME.yaml'],
+    ['$0 import', 'Import all projects that the key can access: one to stdout, several to espalier/NAME.yaml'],
     ['$0 import --project shop --out espalier.yaml', 'Import one project, by its name or id'],
     ["$0 import --project 'shop*' --out fleet", 'Import several projects, each to its own file in fleet/'],
     ['$0 import --project shop --out fleet.yaml', 'Update an existing manifest'],

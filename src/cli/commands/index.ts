@@ -171,7 +171,7 @@ export const COMMANDS: readonly Entry[] = [
       ['$0 sandbox serve', 'Serve the control API on this machine'],
       ['$0 sandbox connect main --psql', 'Open psql on a compute of a running sandbox'],
     ],
-    notes: 'For a sandbox that lasts as long as one command, use plan --sandbox or apply --sandbox.',
+    notes: 'To use a sandbox for a single command, pass --sandbox to that command.',
     subcommands: [
       {
         command: 'serve',

@@ -45,7 +45,7 @@ const DESCRIPTION = {
     ...CONNECTION_FLAGS,
   },
   examples: [
-    ['$0 init', 'With an API key, import every project'],
+    ['$0 init', 'With an API key, import every project, or choose at the terminal'],
     ['$0 init --project quiet-river-12345678', 'Write a manifest to fill in (needs no API key)'],
     ['$0 init --sandbox=seed.yaml', 'Try the command without an account'],
   ],

@@ -32,7 +32,7 @@ const DESCRIPTION = {
     ['$0 sandbox connect main --psql', 'Connect to the primary on main with psql'],
     ['psql "$($0 sandbox connect main/reporting)"', 'Connect to a replica'],
   ],
-  notes: `An idle compute starts when a client connects.
+  notes: `An idle compute starts when a client connects, unless it is disabled.
 
 Exit codes:
   0   the connection string was printed, or psql succeeded

@@ -21,7 +21,7 @@ const DESCRIPTION = {
       '',
       'Enforce the published rate limits with status 429: bursts of 700 requests, then 700 per minute; 40 per second per route',
     ),
-    computes: text('Computes:', 'Compute backend; auto uses postgres if it is installed, and simulated otherwise', {
+    computes: text('Computes:', 'Compute backend; auto uses postgres if it can run here, and simulated otherwise', {
       choices: ['auto', 'postgres', 'simulated'],
       default: 'auto',
     }),

@@ -60,7 +60,7 @@ const DESCRIPTION = {
   notes: `The SYNC column compares each compute with the manifests:
   in sync     a manifest declares it, and it matches
   differs     a plan would change it
-  unmanaged   no manifest declares it
+  unmanaged   no manifest declares or prunes it
   unknown     its project cannot be planned, or a manifest has errors; the output says why
 
 With --project, manifests are optional. A project that no manifest declares is listed without
