@@ -213,7 +213,7 @@ export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefi
   runner.output('verdict', isEmptyPlan(plan) ? 'No changes.' : planVerdict(plan))
   if (drifted !== undefined) runner.output('drifted', drifted)
   runner.output('policies-denied', deniedPolicies(plan).join(','))
-  if (plan.cost !== undefined) runner.output('cost-increase', likelyOf(plan.cost.total.delta) ?? 'unknown')
+  if (plan.cost !== undefined) runner.output('cost-increase', likelyOf(plan.cost.total.delta) ?? UNKNOWN)
   runner.output('plan-hash', createHash('sha256').update(jsonPlan(plan)).digest('hex'))
 }
 
@@ -221,6 +221,14 @@ export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefi
 export const deniedPolicies = ({ policies }: Plan): readonly string[] => {
   const denied = policies?.results.filter(({ outcome }) => outcome === 'denied') ?? []
   return [...new Set(denied.map(({ policy }) => policy))].sort()
+}
+
+const UNKNOWN = 'unknown'
+
+/** An unknown increase may exceed any limit. */
+const costIncrease = ({ total }: NonNullable<Plan['cost']>): number | typeof UNKNOWN => {
+  const likely = likelyOf(total.delta)
+  return likely === null ? UNKNOWN : Math.max(0, Math.round(likely))
 }
 
 const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
@@ -232,9 +240,9 @@ const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
     deletes: made.filter(isDelete).length,
     policies: (plan.policies?.results ?? []).filter(({ outcome }) => outcome === 'denied' || outcome === 'warned')
       .length,
-    cost: plan.cost === undefined ? 0 : Math.max(0, Math.round(likelyOf(plan.cost.total.delta) ?? 0)),
+    cost: plan.cost === undefined ? 0 : costIncrease(plan.cost),
   }
-  const hit = inputs.failOn.filter((what) => counts[what] > 0)
+  const hit = inputs.failOn.filter((what) => counts[what] === UNKNOWN || counts[what] > 0)
   if (hit.length === 0) return false
   runner.error('fail-on', `The plan has ${hit.map((what) => `${what}: ${counts[what]}`).join(', ')}.`)
   return true

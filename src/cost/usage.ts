@@ -67,15 +67,16 @@ export const usageOfBranch = (
   return new Map(
     split.parts.map(({ compute, from, hours: own, suspends, isMeasured }, index) => {
       const flags: CostFlag[] = []
-      if (hours < WEEK_HOURS) flags.push('short-history')
+      const age = (now - from) / HOUR_MS
+      if (age < WEEK_HOURS) flags.push('short-history')
       if (own > hours) flags.push('clamped')
       if (split.isEven) flags.push('split-evenly')
       // Usage counted before the compute existed was a predecessor's, and may be included here.
-      const share = part(own, (now - from) / HOUR_MS)
+      const share = part(own, age)
       const low = isMeasured ? share : part(own, hours)
       const usage: Usage = {
-        since: start,
-        hours,
+        since: from,
+        hours: age,
         share: { low: Math.min(low, share), expected: share, high: share },
         averageCu: sizes[index] ?? 0,
         ...(suspends === undefined ? {} : { suspends }),

@@ -1,5 +1,6 @@
 /** What a plan sets as outputs, and what fails it. */
 import { expect, test } from 'vitest'
+import { caller } from '../sandbox/open-sandbox.ts'
 import { manifest, withHead } from './action-world.ts'
 
 const AS_LIVE = { main: 1, a: 1, b: 1, c: 1 }
@@ -46,4 +47,18 @@ test('`fail-on: cost` fails a plan that increases the cost', async () => {
   expect((await run({ command: 'plan', 'fail-on': 'cost' }, { event })).outputs['failure-reason']).toBe('fail-on')
   repository.write('espalier.yaml', manifest(AS_LIVE))
   expect((await run({ command: 'plan', 'fail-on': 'cost' }, { event })).code).toBe(0)
+})
+
+test('`fail-on: cost` fails a plan whose cost has no known bound', async () => {
+  const { run, event, repository, sandbox } = await withHead()
+  await caller({ apiUrl: sandbox.controlUrl, apiKey: sandbox.controlToken })('POST', '/faults', {
+    on: 'request',
+    method: 'GET',
+    path: '/projects/shop',
+    effect: { kind: 'status', status: 403 },
+    times: 0,
+  })
+  repository.write('espalier.yaml', 'version: 1\nproject: shop\nbranches: { main: { replicas: { reporting: {} } } }\n')
+  const { outputs, log } = await run({ command: 'plan', 'fail-on': 'cost' }, { event })
+  expect(outputs, log).toMatchObject({ 'failure-reason': 'fail-on', 'cost-increase': 'unknown' })
 })

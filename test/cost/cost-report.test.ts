@@ -56,6 +56,10 @@ test.each([
   ['a smaller minimum would make the range too wide', only(between(4, 12), [480, 1920])],
   ['there is no history', only(fixed(4), undefined)],
   ['the compute averaged more than its minimum size', only(between(1, 4), [120, 192])],
+  [
+    'the compute has been at its minimum for less than a week',
+    only(between(1, 4), [120, 120], { past: { computes: [compute(between(1, 4), { createdAt: hoursAgo(160) })] } }),
+  ],
   ['the compute already has the smallest minimum size', only(between(0.25, 4), [120, 30])],
   ['less than ten CU-hours can be saved', only(fixed(2, NEVER), [480, 960], { branch: { expiresAt: hoursAgo(-4) } })],
 ] as const)('no advice is given if %s', (_, seen) => {
@@ -91,6 +95,13 @@ const reportOf = (seen: Observed): CostReport =>
     priceOf: () => ({ cuHour: 0.5, currency: 'USD' }),
     placeOf: (_, id) => (id === 'ep-one' ? PLACE : undefined),
   })
+
+test('a compute that is younger than the period is measured since it was created', () => {
+  const seen = only(fixed(1), [12, 12], { past: { computes: [compute(fixed(1), { createdAt: hoursAgo(48) })] } })
+  expect(reportOf(seen).computes[0]?.sentence).toBe(
+    'active 6 h a day since 19 November, 1 CU on average, less than a week of history',
+  )
+})
 
 test('totals add up known values, and the most expensive entries come first', () => {
   const { total, projects, branches, computes } = reportOf(fleet)

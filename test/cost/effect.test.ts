@@ -248,7 +248,7 @@ const WORLDS: readonly (readonly [string, CostRange, World, (readonly string[])?
   ['period 10 h old', range(0, null, 730), one(FIXED_1, [3, 3], recent)],
   ['branch 48 h old', same(91.25), young(), ['short-history']],
   ['expires in 24 h', same(3), young('2026-11-22T00:00:00Z'), ['short-history']],
-  ['compute 48 h old on an old branch', range(36.5, 365, 365), successor],
+  ['compute 48 h old on an old branch', range(36.5, 365, 365), successor, ['short-history']],
   [
     'compute 48 h old, measured since its creation',
     same(182.5),
@@ -262,6 +262,7 @@ const WORLDS: readonly (readonly [string, CostRange, World, (readonly string[])?
         })),
       }),
     },
+    ['short-history'],
   ],
   ['unused', same(0), one(FIXED_1, [0, 0])],
   ['active, but not counted', range(0, null, 730), uncounted],

@@ -140,7 +140,7 @@ const waves = list(
   ),
   {
     description:
-      'The order in which groups of projects are applied. A wave starts only when all steps of the earlier waves are done. A project belongs to the first wave that matches it; projects that belong to no wave come last. Only one document or shared file can define waves.',
+      'The order in which groups of projects are applied. A wave starts only when all planned steps of the earlier waves are done. A project belongs to the first wave that matches it; projects that belong to no wave come last. Only one document or shared file can define waves.',
     examples: [[{ name: 'canary', projects: [EXAMPLE_PROJECT] }]],
   },
 )
