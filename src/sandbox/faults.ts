@@ -136,7 +136,7 @@ const operationEffect = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.enum(['fail', 'error']), message: z.string().default('injected fault') })
     .describe(
-      '`fail`: the operation fails, and is retried after 1 s and then 2 s. `error`: it ends with this status, and is not retried',
+      '`fail`: the operation fails, and (except `check_availability`) is retried after 1 s, then after another 2 s. `error`: it ends with this status, and is not retried',
     ),
   z
     .strictObject({ kind: z.enum(['cancel', 'skip', 'hang']) })
