@@ -90,7 +90,7 @@ const milliseconds = z.number().min(0).max(86_400_000)
 const requestEffect = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.literal('latency'), ms: milliseconds, jitterMs: milliseconds.default(0) })
-    .describe('delays the response by `ms` milliseconds of sandbox time, plus up to `jitterMs`'),
+    .describe('executes the request only after `ms` milliseconds of sandbox time, plus up to `jitterMs`'),
   z
     .strictObject({ kind: z.enum(['reset-before', 'reset-after']) })
     .describe('closes the connection before or after the request takes effect'),
@@ -140,7 +140,9 @@ const operationEffect = z.discriminatedUnion('kind', [
     ),
   z
     .strictObject({ kind: z.enum(['cancel', 'skip', 'hang']) })
-    .describe('the operation is cancelled or skipped, or it never ends and keeps the project locked'),
+    .describe(
+      'the operation is cancelled or skipped, or it does not end until the sandbox restarts, and keeps the project locked',
+    ),
   z
     .strictObject({ kind: z.literal('slow'), ms: milliseconds })
     .describe('the operation takes `ms` milliseconds longer'),
