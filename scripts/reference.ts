@@ -308,7 +308,7 @@ export const faultsPage = (): string => {
   return pageOf(
     'src/sandbox/faults.ts',
     'Faults of the sandbox',
-    'To inject faults, see [The sandbox](sandbox.md#faults). A fault matches requests by `method` and `path`, or operations by `action`, `endpoint_id` and `branch_id`. A key that you leave out matches anything. If several faults match, the first applies.',
+    'To inject faults, see [The sandbox](sandbox.md#faults). A fault matches requests by `method` and `path`, or operations by `action`, `endpoint_id` and `branch_id`. A key that you leave out matches anything. If several faults match, the first that is due applies.',
     '',
     table(['on', 'kind of effect', 'with', 'what happens'], rows as string[][]),
     '',

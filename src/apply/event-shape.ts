@@ -68,17 +68,21 @@ const eventShape = z.discriminatedUnion('type', [
     step: z.string(),
     observation,
   }),
-  event('step-end', 'A step has ended.', { outcome: stepOutcome }),
+  event('step-end', 'A step has ended, or will not run.', { outcome: stepOutcome }),
   event('interrupt', 'A signal was received.', { message: z.string() }),
-  event('outcome', 'Last event: the outcome of every step, whether the projects now match the manifests, and notes.', {
-    outcome: z.strictObject({
-      steps: z.array(stepOutcome),
-      interrupted: z.boolean(),
-      converged: z.boolean().exactOptional(),
-      left: z.array(z.string()).exactOptional(),
-      notes: z.array(z.string()),
-    }),
-  }),
+  event(
+    'outcome',
+    'Last event: the outcome of every step, notes, and `converged`: whether a new plan has only `scheduled` steps. It is absent if no step was done or the run was interrupted.',
+    {
+      outcome: z.strictObject({
+        steps: z.array(stepOutcome),
+        interrupted: z.boolean(),
+        converged: z.boolean().exactOptional(),
+        left: z.array(z.string()).exactOptional(),
+        notes: z.array(z.string()),
+      }),
+    },
+  ),
 ]) satisfies z.ZodType<ApplyEvent>
 
 export const eventSchema = (): object =>

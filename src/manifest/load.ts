@@ -24,15 +24,20 @@ export interface LocatedFile extends ManifestFile {
  * @returns everything that could be read, and all problems. Problems in the content of files are never thrown.
  */
 export const loadManifests = async (paths: readonly string[], cwd = process.cwd()): Promise<LoadedManifests> => {
-  const { texts, diagnostics } = await readFiles(paths, cwd)
-  return parseWith(texts, sharedFiles(cwd), diagnostics)
+  const { texts, diagnostics, left } = await readFiles(paths, cwd)
+  return parseWith(texts, sharedFiles(cwd, left), diagnostics)
 }
 
 /** Reads the files that {@link loadManifests} would find. Reports those that cannot be read. */
 export const readFiles = async (
   paths: readonly string[],
   cwd: string,
-): Promise<{ readonly texts: readonly LocatedFile[]; readonly diagnostics: readonly Diagnostic[] }> => {
+): Promise<{
+  readonly texts: readonly LocatedFile[]
+  readonly diagnostics: readonly Diagnostic[]
+  /** How many more bytes may be read. */
+  readonly left: number
+}> => {
   const diagnostics: Diagnostic[] = []
   const files = new Set<string>()
   for (const path of paths) {
@@ -53,15 +58,15 @@ export const readFiles = async (
     if (typeof text === 'string') texts.push({ file, path: shown, text })
     else diagnostics.push(text)
   }
-  return { texts, diagnostics }
+  return { texts, diagnostics, left }
 }
 
 const shownPath = (file: string, cwd: string): string => relative(cwd, file).split(sep).join('/')
 
-/** Reads a shared file when a manifest extends it. */
-const sharedFiles =
-  (cwd: string): FindFile =>
-  (path) => {
+/** Reads a shared file when a manifest extends it. @param left how many bytes all shared files may have. */
+const sharedFiles = (cwd: string, left: number): FindFile => {
+  let remaining = left
+  return (path) => {
     const file = resolve(cwd, path)
     const found = statSync(file, { throwIfNoEntry: false })
     if (found === undefined) return NO_SUCH_FILE
@@ -71,10 +76,14 @@ const sharedFiles =
     if (!isInside(realpathSync(cwd), realpathSync(file))) {
       return { message: 'A link on its path leads out of the current folder.', hint: COPY_HINT }
     }
+    remaining -= found.size
+    if (remaining < 0)
+      return { message: 'The manifests and shared files up to this one exceed 64 MiB.', hint: PART_HINT }
     const text = readText(file, path)
     if (typeof text === 'string') return { path, text }
     return text.code === FILE_TOO_LARGE.code ? { ...text, hint: SPLIT_HINT } : text
   }
+}
 
 const readText = (file: string, shown: string): string | Diagnostic => {
   const fail = (code: DiagnosticCode, message: string, hint?: string): Diagnostic =>
@@ -91,13 +100,14 @@ const readText = (file: string, shown: string): string | Diagnostic => {
 }
 
 const COPY_HINT = 'Replace the link with a copy of the file.'
+const PART_HINT = 'Run Espalier several times, each time with a part of the files.'
 const SPLIT_HINT = 'Split it into several shared files: `extends` accepts a list.'
 
 const tooMuch = (shown: string): Diagnostic =>
   problem(
     'E_TOO_LARGE',
     'The manifests up to this file exceed 64 MiB. This file and the files after it were not read.',
-    'Run Espalier several times, each time with a part of the files.',
+    PART_HINT,
     startOfFile(shown),
   )
 

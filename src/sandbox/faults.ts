@@ -90,7 +90,7 @@ const milliseconds = z.number().min(0).max(86_400_000)
 const requestEffect = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.literal('latency'), ms: milliseconds, jitterMs: milliseconds.default(0) })
-    .describe('delays the response by `ms` milliseconds of sandbox time, plus up to `jitterMs`'),
+    .describe('executes the request only after `ms` milliseconds of sandbox time, plus up to `jitterMs`'),
   z
     .strictObject({ kind: z.enum(['reset-before', 'reset-after']) })
     .describe('closes the connection before or after the request takes effect'),
@@ -136,11 +136,13 @@ const operationEffect = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.enum(['fail', 'error']), message: z.string().default('injected fault') })
     .describe(
-      '`fail`: the operation fails, and is retried after 1 s and then 2 s. `error`: it ends with this status, and is not retried',
+      '`fail`: the operation fails, and (except `check_availability`) is retried after 1 s, then after another 2 s. `error`: it ends with this status, and is not retried',
     ),
   z
     .strictObject({ kind: z.enum(['cancel', 'skip', 'hang']) })
-    .describe('the operation is cancelled or skipped, or it never ends and keeps the project locked'),
+    .describe(
+      'the operation is cancelled or skipped, or it does not end until the sandbox restarts, and keeps the project locked',
+    ),
   z
     .strictObject({ kind: z.literal('slow'), ms: milliseconds })
     .describe('the operation takes `ms` milliseconds longer'),

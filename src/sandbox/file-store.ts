@@ -18,8 +18,10 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { EspalierError, isAlive, makeStateFolder, readIfPresent } from '../base/index.ts'
-import type { Store, WorldChange } from './world/records.ts'
+import { type Store, type WorldChange, worldChange } from './world/records.ts'
+import { Tables } from './world/tables.ts'
 
 /** The size at which the log is compacted into the snapshot. If the snapshot is larger, its size is used instead. */
 const COMPACT_AT_BYTES = 16 * 1024 * 1024
@@ -69,7 +71,10 @@ export const openFileStore = (directory: string): OpenedStore => {
     warnings: [directory, path('key')].flatMap(readableByOthers),
     apiKey: readIfPresent(path('key'))?.trim(),
     seedDigest: readIfPresent(path('seed'))?.trim(),
-    read: () => [...readLines(path('snapshot.jsonl')), ...readLines(path('log.jsonl'))],
+    read: () => {
+      const tables = new Tables()
+      return ['snapshot.jsonl', 'log.jsonl'].flatMap((name) => [...readLines(path(name), tables)])
+    },
     storeKey: (apiKey) => writeFileSync(path('key'), `${apiKey}\n`, { mode: 0o600 }),
     storeSeedDigest: (digest) => writeFileSync(path('seed'), `${digest}\n`, { mode: 0o600 }),
     begin: (all) => {
@@ -130,17 +135,23 @@ const writeWhole = (file: number, transaction: readonly WorldChange[]): number =
   return line.length
 }
 
-function* readLines(file: string): Iterable<WorldChange> {
+/** @param tables what the lines before have stored, against which each line is checked. */
+function* readLines(file: string, tables: Tables): Iterable<WorldChange> {
   if (!existsSync(file)) return
   const lines = readFileSync(file, 'utf8').split('\n')
   // The text after the last newline is either empty or incomplete, because the process was killed.
   lines.pop()
-  for (const [index, line] of lines.entries()) yield* parseLine(line, `${file}:${index + 1}`)
+  for (const [index, line] of lines.entries()) yield* parseLine(line, `${file}:${index + 1}`, tables)
 }
 
-const parseLine = (line: string, where: string): readonly WorldChange[] => {
+const transaction = z.array(worldChange)
+
+const parseLine = (line: string, where: string, tables: Tables): readonly WorldChange[] => {
   try {
-    return JSON.parse(line)
+    const changes = JSON.parse(line)
+    transaction.parse(changes)
+    for (const change of changes) tables.apply(change)
+    return changes
   } catch (cause) {
     throw new EspalierError('E_SANDBOX_STATE', `The sandbox's state is damaged at ${where}.`, {
       hint: 'Delete the folder to start over from the seed.',

@@ -69,7 +69,7 @@ export interface SandboxOptions {
   apiKey?: string
   /** The speed of the clock relative to real time. Default: 1. */
   timeScale?: number
-  /** A clock from `manualClock()`, which moves only when the test moves it. */
+  /** A clock from `manualClock()`, which moves only when the test moves it, or while `createBranch` or `delete` waits. */
   clock?: Clock
   /** How long operations take at least, in milliseconds ± 10 %, by action. */
   durations?: Record<string, number>

@@ -176,6 +176,20 @@ describe('file contents', () => {
     await write({ 'tree/a.yaml': new Uint8Array(32 * 1024 * 1024 + 1).fill(0x23) })
     expect(codesOf(await load('a.yaml'))).toEqual([['E_TOO_LARGE', 'a.yaml']])
   })
+
+  test('shared files count towards the 64 MiB of all files', async () => {
+    const shared = Buffer.concat([Buffer.from('prune: false\n'), Buffer.alloc(22 * 1024 * 1024, '#')])
+    await write({
+      'tree/a.yaml': `${manifest('a')}extends: [one.yaml, two.yaml, three.yaml]\n`,
+      'tree/one.yaml': shared,
+      'tree/two.yaml': shared,
+      'tree/three.yaml': shared,
+    })
+    const { diagnostics } = await load('a.yaml')
+    expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
+      ['E_EXTENDS', expect.stringMatching(/three\.yaml.* exceed 64 MiB/)],
+    ])
+  })
 })
 
 describe('symbolic links', () => {

@@ -86,8 +86,15 @@ test.each([
 })
 
 test('a branch with an expiration time cannot have children or become the default', async () => {
-  const { call } = await openSandbox()
+  const { call, settle } = await openSandbox()
   await call('PATCH', branch(STAGING), { branch: { expires_at: TOMORROW } })
   expect(await call('POST', `${P}/branches`, { branch: { parent_id: STAGING } })).toMatchObject({ status: 422 })
+  const other = await call('POST', `${P}/branches`, { branch: { name: 'other' } })
+  await settle()
+  const restore = (more: object) =>
+    call('POST', branch(other.body.branch.id, '/restore'), { source_branch_id: STAGING, ...more })
+  expect(await restore({})).toMatchObject({ status: 422, body: { message: expect.stringContaining('children') } })
+  expect(await restore({ preserve_under_name: 'before' })).toMatchObject({ status: 200 })
+  await settle()
   expect(await call('POST', branch(STAGING, '/set_as_default'))).toMatchObject({ status: 422 })
 })

@@ -144,10 +144,15 @@ test('replaying a log on a snapshot that includes it changes nothing', async () 
 })
 
 // hint: Delete the folder to start over from the seed.
-test('a damaged line within the log is reported with its line number', async () => {
+test.each([
+  'nonsense',
+  '5',
+  '[{"put":{"kind":"nothing"}}]',
+  `[{"put":${JSON.stringify({ kind: 'branch', id: 'br-x', projectId: 'p-x', name: 'x', isDefault: false, isProtected: false, state: 'ready', createdAt: 0, updatedAt: 0 })}}]`,
+])('a damaged line within the log is reported with its line number: %s', async (line) => {
   const first = await open()
   await first.sandbox.close()
-  await writeFile(join(directory, 'log.jsonl'), '[]\nnonsense\n')
+  await writeFile(join(directory, 'log.jsonl'), `[]\n${line}\n`)
   await expect(open()).rejects.toMatchObject({
     code: 'E_SANDBOX_STATE',
     message: expect.stringContaining('log.jsonl:2'),

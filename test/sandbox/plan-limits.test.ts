@@ -59,6 +59,8 @@ test('the free plan allows only the default scale-to-zero timeout', async () => 
     status: 422,
     body: { message: 'suspend interval changing is not allowed for your account' },
   })
+  const defaults = { project: { default_endpoint_settings: { suspend_timeout_seconds: 600 } } }
+  expect(await call('PATCH', '/projects/p', defaults)).toMatchObject({ status: 422 })
 })
 
 test('the free plan allows twenty active computes, not counting the default branch', async () => {

@@ -28,6 +28,8 @@ interface BranchAnswer {
 
 type Annotation = Readonly<Record<string, string>>
 
+const NO_CHILDREN = 'a branch that expires cannot have children'
+
 /** Starts `create_branch`, then `start_compute` for each requested compute (docs/reference/control-api.md). */
 export const createBranch = (
   world: World,
@@ -46,7 +48,7 @@ export const createBranch = (
   const name = request.name ?? id
   checkName(tables, name)
   checkAllowances(tables, id, request, endpoints, isRoot)
-  if (!isRoot && parent.expiresAt !== undefined) throw new ApiError(422, 'a branch that expires cannot have children')
+  if (!isRoot && parent.expiresAt !== undefined) throw new ApiError(422, NO_CHILDREN)
   if (request.archived === true && endpoints.length > 0) {
     throw new ApiError(422, 'a branch that is created as archived cannot have computes')
   }
@@ -260,6 +262,8 @@ export const restoreBranch = (
   world.checkUnlocked(projectId)
   if (before.isProtected) throw new ApiError(422, 'cannot restore a protected branch')
   const preserveAs = request.preserve_under_name || undefined
+  const isChild = before.parentId !== undefined && preserveAs === undefined
+  if (isChild && source.expiresAt !== undefined) throw new ApiError(422, NO_CHILDREN)
   const children = [...tables.branches.values()].filter(({ parentId }) => parentId === id)
   checkRequest(request, id, children.length > 0)
   const time = momentOf(world, source, { timestamp: request.source_timestamp, lsn: request.source_lsn }, 'source')

@@ -4,7 +4,7 @@ import { annotationOf } from './branch-commands.ts'
 import { newCatalog } from './catalog.ts'
 import { newCompute } from './compute-commands.ts'
 import { newProjectId } from './ids.ts'
-import { checkLimits } from './limits.ts'
+import { checkLimits, checkSuspendTimeout } from './limits.ts'
 import { retentionOf } from './moment.ts'
 import {
   type BranchRecord,
@@ -109,7 +109,8 @@ export const createProject = (
  * computes that are created later (docs of the service). A change of the restore window starts `apply_storage_config`.
  * Enabling logical replication suspends running computes (public OpenAPI).
  *
- * @throws {ApiError} 400 if a limit is exceeded, or if the request turns off a setting that cannot be turned off.
+ * @throws {ApiError} 400 if a limit is exceeded, or if the request turns off a setting that cannot be turned off; 422 if
+ *   a limit of the account's plan is exceeded.
  */
 export const updateProject = (
   world: World,
@@ -117,6 +118,7 @@ export const updateProject = (
   request: ProjectChange,
 ): { readonly project: ProjectRecord; readonly operations: readonly OperationRecord[] } => {
   const { project: before, branches, computes } = world.project(id)
+  checkSuspendTimeout(before, request.default_endpoint_settings?.suspend_timeout_seconds)
   const now = world.clock.now()
   const project = changed(before, request, now)
   const root = defaultBranch(branches)
