@@ -152,7 +152,7 @@ describe('the notes', () => {
 
   test('successors are the computes that replacements have created', () => {
     expect(successors(plan, byStep(removed, made, ended('new', { computeId: 'ep-8' })))).toEqual({ 'ep-1': 'ep-9' })
-    expect(successors(plan, byStep(removed))).toEqual({})
+    expect(successors(plan, byStep(removed))).toStrictEqual({})
     expect(successors({ ...plan, changes: [changing('c')] }, byStep(removed, made))).toEqual({})
   })
 

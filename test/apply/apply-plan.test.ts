@@ -651,7 +651,11 @@ describe('restart windows', () => {
 
   test('in a fleet, --now also names the projects whose windows it overrode', async () => {
     const steps = Array.from({ length: 10 }, (_, at) => step(`s${at}`, { project: `p${at}`, windows: [FRIDAY] }))
-    const plan = { ...planWith(...steps), projects: steps.map(({ project }) => project), projectNames: { p0: 'ads' } }
+    const plan = {
+      ...planWith(...steps, step('calm', { project: 'calm' })),
+      projects: steps.map(({ project }) => project),
+      projectNames: { p0: 'ads' },
+    }
     const outcome = await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }), ignoreWindows: true })
     expect(outcome.notes).toEqual([
       '--now: 10 steps ran outside their restart windows in ads, p1, p2, p3, p4, p5, p6, p7 and 2 more.',

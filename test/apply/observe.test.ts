@@ -119,7 +119,7 @@ test.each<[string, Partial<Evidence>, string, string?]>([
     'restarted-cause-unknown',
     at(20),
   ],
-  ['the step started no operation', { after: RESTARTED, own: [] }, 'restarted-cause-unknown', at(20)],
+  ['the step started no operation', { after: RESTARTED, own: [], listed: [] }, 'restarted-cause-unknown', at(20)],
   ['the step started no operation, and nothing happened', { own: [] }, 'no-restart-seen'],
   [
     'it is unknown when it was read, and there was a foreign start',
@@ -135,6 +135,11 @@ test.each<[string, Partial<Evidence>, string, string?]>([
   ],
   ['it was not read before', { before: undefined }, 'unknown'],
   ['it was idle, and only its own operation woke it', { before: IDLE, after: RESTARTED }, 'was-idle'],
+  [
+    'it was idle, and is awake after a foreign change',
+    { before: IDLE, after: RESTARTED, listed: [op('a', 'apply_config', 20), OWN] },
+    'was-idle',
+  ],
   ['it was idle, and no list was read', { before: IDLE, after: RESTARTED, listed: undefined }, 'was-idle'],
   [
     'it was idle, and is so again after a foreign start',
