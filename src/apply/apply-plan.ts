@@ -113,7 +113,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     else for (const step of wave.steps) await settle(step, blocked(step))
   }
 
-  const ended = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)
+  const ended = plan.steps.flatMap(({ id }) => outcomes.get(id) ?? [])
   // If every step is done, the Ctrl-C came too late to interrupt anything.
   const isStopped = options.stop?.aborted === true && ended.some(({ status }) => status !== 'done')
   const isInterrupted = isStopped || options.abort?.aborted === true

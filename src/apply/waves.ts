@@ -57,7 +57,7 @@ export const waveBlockedBy = async (
   const [first] = undone
   if (first !== undefined) {
     const message = `An earlier wave, ${first.name}, has ${counted(first.open.length, 'unfinished step')}.`
-    const isOnlyWaiting = unplanned === undefined && undone.every(({ open }) => open.every(isScheduled))
+    const isOnlyWaiting = unplanned === undefined && first.open.every(isScheduled)
     return isOnlyWaiting ? (step) => notStarted(step, 'scheduled', 'outside-window', message) : skipped(message)
   }
   if (unplanned !== undefined) return skipped(`A project in an earlier wave, ${unplanned.name}, could not be planned.`)
@@ -120,7 +120,6 @@ const waitFor = async (
       onProgress: async () => undefined,
     },
   )
-  if (waited.ok) return []
   const bad = waited.operations.filter((operation) => !endedWell(operation))
   const computeOf = new Map(open.map(({ compute, operation }) => [operation, compute]))
   const found = await Promise.all(

@@ -306,6 +306,11 @@ describe('steps that do not run', () => {
     expect(outcome.steps[1]?.message).toBe('It depends on a step that was not done: update primary on main (ep-1).')
   })
 
+  test('a step that depends on a step that is not in the plan is skipped and names it', async () => {
+    const outcome = await apply({ plan: planWith(step('s', { after: ['elsewhere'] })) })
+    expect(outcome.steps[0]?.message).toBe('It depends on a step that was not done: elsewhere.')
+  })
+
   test.each([
     [401, 'auth'],
     [403, 'auth'],
@@ -423,6 +428,7 @@ describe('interrupting and recording a run', () => {
     })
     expect(told.slice(0, 3)).toEqual(['step-start, 0 sent', 'call, 0 sent', 'operation, 1 sent'])
     expect(told.at(-1)).toBe('outcome, 1 sent')
+    expect(told.join()).not.toContain('unpredicted')
   })
 })
 
@@ -645,7 +651,11 @@ describe('restart windows', () => {
 
   test('in a fleet, --now also names the projects whose windows it overrode', async () => {
     const steps = Array.from({ length: 10 }, (_, at) => step(`s${at}`, { project: `p${at}`, windows: [FRIDAY] }))
-    const plan = { ...planWith(...steps), projects: steps.map(({ project }) => project), projectNames: { p0: 'ads' } }
+    const plan = {
+      ...planWith(...steps, step('calm', { project: 'calm' })),
+      projects: steps.map(({ project }) => project),
+      projectNames: { p0: 'ads' },
+    }
     const outcome = await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }), ignoreWindows: true })
     expect(outcome.notes).toEqual([
       '--now: 10 steps ran outside their restart windows in ads, p1, p2, p3, p4, p5, p6, p7 and 2 more.',

@@ -1,7 +1,7 @@
 /** What a step did to connections, compared with what was predicted. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createWriteApi, type Operation } from '../../src/api/index.ts'
-import { type Evidence, observe } from '../../src/apply/after/observe.ts'
+import { type Evidence, isAtRest, observe } from '../../src/apply/after/observe.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
 import type { ApplyEvent } from '../../src/model/index.ts'
 import { outcomeComment, terminalOutcome } from '../../src/report/index.ts'
@@ -25,7 +25,11 @@ const op = (id: string, action: string, minute: number, more: Partial<Operation>
     ...more,
   })
 const OWN = op('own', 'apply_config', 20)
-const without = <K extends 'startedAt'>(key: K, { [key]: _left, ...rest }: typeof BEFORE) => rest
+const without = <K extends 'startedAt' | 'suspendedAt' | 'updatedAt'>(
+  key: K,
+  { [key]: _left, ...rest }: typeof BEFORE,
+) => rest
+const NEVER = without('updatedAt', BEFORE)
 
 const evidence = (overrides: Partial<Evidence>): Evidence => ({
   before: BEFORE,
@@ -109,8 +113,50 @@ test.each<[string, Partial<Evidence>, string, string?]>([
   ['it was not read afterwards', { after: undefined }, 'unknown'],
   ['the response was lost, and no operation was found', { lost: 'yes', own: [] }, 'unknown'],
   ['the response was lost, and its operation was found', { lost: 'yes' }, 'no-restart-seen'],
+  [
+    'only one of its operations is in the list',
+    { after: RESTARTED, own: ['own', 'second'] },
+    'restarted-cause-unknown',
+    at(20),
+  ],
+  ['the step started no operation', { after: RESTARTED, own: [], listed: [] }, 'restarted-cause-unknown', at(20)],
+  ['the step started no operation, and nothing happened', { own: [] }, 'no-restart-seen'],
+  [
+    'it is unknown when it was read, and there was a foreign start',
+    { before: NEVER, after: RESTARTED, listed: [op('a', 'start_compute', 1), OWN] },
+    'restarted-cause-unknown',
+    at(20),
+  ],
+  [
+    'a service update was due exactly an hour earlier',
+    { after: RESTARTED, updateDue: Date.parse('2026-03-01T11:20:00Z') },
+    'restarted-cause-unknown',
+    at(20),
+  ],
+  ['it was not read before', { before: undefined }, 'unknown'],
+  ['it was idle, and only its own operation woke it', { before: IDLE, after: RESTARTED }, 'was-idle'],
+  [
+    'it was idle, and is awake after a foreign change',
+    { before: IDLE, after: RESTARTED, listed: [op('a', 'apply_config', 20), OWN] },
+    'was-idle',
+  ],
+  ['it was idle, and no list was read', { before: IDLE, after: RESTARTED, listed: undefined }, 'was-idle'],
+  [
+    'it was idle, and is so again after a foreign start',
+    { before: IDLE, after: IDLE, listed: [op('a', 'start_compute', 20), OWN] },
+    'was-idle',
+  ],
+  ['the service no longer shows the suspension', { after: without('suspendedAt', BEFORE) }, 'no-restart-seen'],
 ])('if %s', (_, overrides, observed, when) => {
   expect(observe(evidence(overrides))).toEqual(when === undefined ? { observed } : { observed, at: when })
+})
+
+test.each([
+  ['is', {}, true],
+  ['is', { pendingState: 'active' }, true],
+  ['is not', { pendingState: 'idle' }, false],
+])('a compute %s at rest with %j', (_, overrides, expected) => {
+  expect(isAtRest({ ...BEFORE, ...overrides })).toBe(expected)
 })
 
 describe('in a run', () => {

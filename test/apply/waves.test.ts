@@ -189,6 +189,25 @@ describe('a wave after an unfinished one', () => {
     expect(blocked?.(inProject('c')).message).toContain(`apply_config op-1 on ep-1 of project a ${words}. To settle it`)
   })
 
+  test('names the wave of the project that is not settled', async () => {
+    const plan = { ...planWith(inProject('none'), inProject('d'), inProject('c')), waves }
+    const [second, third, last] = wavesOf(plan)
+    expect([second, third, last].map((one) => one?.steps.map(({ id }) => id))).toEqual([['c'], ['d'], ['none']])
+    const asked: (readonly string[])[] = []
+    const unsettled = (project: string) => async (projects: readonly string[]) => {
+      asked.push(projects)
+      const operation = { id: 'op-1', action: 'apply_config', status: 'failed', updatedAt: '' }
+      return [{ id: 'ep-1', project, branch: 'main', compute: compute('ep-1'), operation, repair: 'restart' as const }]
+    }
+    const blocked = third && (await waveBlockedBy(plan, third, new Map(), unsettled('c')))
+    expect(blocked?.(inProject('d')).message).toMatch(/^An earlier wave, second, is not settled/)
+    expect(last && (await waveBlockedBy(plan, last, new Map(), unsettled('elsewhere')))).toBeUndefined()
+    expect(asked).toEqual([
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c', 'd'],
+    ])
+  })
+
   test('is skipped if it has the projects in no wave, and one in the last wave could not be planned', async () => {
     expect(await run([inProject('none', free)], leftOut('d'))).toEqual([
       'none: skipped: A project in an earlier wave, third, could not be planned.',

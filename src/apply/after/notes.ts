@@ -87,12 +87,11 @@ type Overridden = Omit<Extract<ApplyEvent, { readonly type: 'policy-overridden' 
 /** One entry for each policy and project. */
 export const overriddenOf = ({ policies }: Pick<Plan, 'policies'>): readonly Overridden[] => {
   const overridden = (policies?.results ?? []).filter(({ override }) => override !== undefined)
-  return [...groupBy(overridden, ({ policy, project }) => `${policy} ${project}`).values()].flatMap((all) => {
-    const [first] = all
-    if (first?.override === undefined) return []
-    const { policy, project, override: reason, overriddenBy: by = 'unknown' } = first
-    return [{ policy, ...defined({ project }), reason, by, violations: all.map(({ message }) => message) }]
-  })
+  return [...groupBy(overridden, ({ policy, project }) => `${policy} ${project}`).values()].flatMap((all) =>
+    all.slice(0, 1).map(({ policy, project, override: reason = '', overriddenBy: by = 'unknown' }) => {
+      return { policy, ...defined({ project }), reason, by, violations: all.map(({ message }) => message) }
+    }),
+  )
 }
 
 export const overrideNotes = (plan: Pick<Plan, 'policies'>): readonly string[] =>
