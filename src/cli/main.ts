@@ -28,9 +28,18 @@ const cachedHelp = ({ isTTY, columns = PIPED }: { isTTY?: boolean; columns?: num
   }
 }
 
-// If the reader of a pipe goes away (`| head`), no error is printed, and an apply does not stop halfway.
-const ignoreClosedPipe = (error: NodeJS.ErrnoException): void => {
-  if (error.code !== 'EPIPE') throw error
+let isOutputLost = false
+
+// If the reader of a pipe goes away (`| head`) or the disk is full, an apply does not stop halfway.
+const keepOn = ({ code, message }: NodeJS.ErrnoException): void => {
+  if (code === 'EPIPE' || isOutputLost) return
+  isOutputLost = true
+  process.exitCode ||= 1
+  try {
+    fs.writeSync(2, `error  The output cannot be written: ${message}\n`)
+  } catch {
+    // stderr is on the same disk.
+  }
 }
 
 const args = process.argv.slice(2)
@@ -39,10 +48,10 @@ if (args.length === 1 && (args[0] === '--version' || args[0] === 'version')) {
   try {
     fs.writeSync(1, `${VERSION}\n`)
   } catch (error) {
-    ignoreClosedPipe(error as NodeJS.ErrnoException)
+    keepOn(error as NodeJS.ErrnoException)
   }
 } else {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', keepOn)
   const help = isHelp ? cachedHelp(process.stdout) : undefined
   if (help === undefined) await run()
   else process.stdout.write(help)
@@ -68,5 +77,5 @@ async function run(): Promise<void> {
     onSignal: onProcessSignal,
   }
   const { runProgram } = await import('./program.ts')
-  process.exitCode = await runProgram(args, io)
+  process.exitCode = (await runProgram(args, io)) || (isOutputLost ? 1 : 0)
 }

@@ -1,7 +1,7 @@
 /** `status` and `operations` show the live project in the console's terms. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -214,19 +214,35 @@ test('operations list --limit 0 prints all operations once, newest first, and su
   const times = all.map(({ createdAt }) => createdAt)
   expect(times).toEqual(times.toSorted().reverse())
 
-  const command = `"${process.execPath}" "${join(ROOT, 'dist/main.js')}" operations list --project listed --limit 0 | head -2`
-  const child = spawn('sh', ['-c', command], {
+  expect(await inShell('operations list --project listed --limit 0 | head -2')).toEqual({ code: 0, stderr: '' })
+})
+
+test.skipIf(process.platform !== 'linux')(
+  'a full disk under the output is an error, but does not end the command',
+  async () => {
+    const shown = await inShell('cost --project shop --html page.html > /dev/full')
+    expect(shown).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^error {2}The output cannot be written: ENOSPC.*\n$/),
+    })
+    // Written after the output.
+    expect(await readFile(join(folder, 'page.html'), 'utf8')).toContain('</html>')
+  },
+)
+
+const inShell = async (line: string) => {
+  const child = spawn('sh', ['-c', `"${process.execPath}" "${join(ROOT, 'dist/main.js')}" ${line}`], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...environmentOf(sandbox) },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let said = ''
+  let stderr = ''
   child.stderr.on('data', (text: Buffer) => {
-    said += text.toString()
+    stderr += text.toString()
   })
-  expect(await once(child, 'close')).toEqual([0, null])
-  expect(said).toBe('')
-})
+  const [code] = await once(child, 'close')
+  return { code, stderr }
+}
 
 test('operations get, wait and watch follow a running operation', async () => {
   const watching = start(
