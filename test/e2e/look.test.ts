@@ -217,6 +217,7 @@ test('operations list --limit 0 prints all operations once, newest first, and su
   expect(await inShell('operations list --project listed --limit 0 | head -2')).toEqual({ code: 0, stderr: '' })
 })
 
+// promise: closed-output
 test.skipIf(process.platform !== 'linux')(
   'a full disk under the output is an error, but does not end the command',
   async () => {
