@@ -63,7 +63,8 @@ const onePull = z.object({
   merged: z.boolean().nullish(),
 })
 const viewer = z.object({ login: z.string() })
-const comparison = z.object({ status: z.string(), files: z.array(z.object({ filename: z.string() })).optional() })
+const changedFile = z.object({ filename: z.string(), previous_filename: z.string().optional() })
+const comparison = z.object({ status: z.string(), files: z.array(changedFile).optional() })
 const graphqlErrors = z.object({ errors: z.array(z.object({ message: z.string() })).min(1) })
 const viewerShape = z.object({ data: z.object({ viewer }) })
 /**

@@ -121,7 +121,8 @@ const isSuperseded = async (
   const { status = '', files = [] } = found ?? {}
   const named = manifests.policyPaths ?? []
   const isRead = (path: string): boolean => /\.ya?ml$/.test(path) || named.some((one) => path.endsWith(one))
-  return status !== 'ahead' || files.length >= MOST_FILES || files.some(({ filename }) => isRead(filename))
+  const names = files.flatMap(({ filename, previous_filename: before }) => [filename, before ?? filename])
+  return status !== 'ahead' || files.length >= MOST_FILES || names.some(isRead)
 }
 
 const DONE = /^<!-- espalier done ([0-9a-f]{40,64}) -->$/m

@@ -153,6 +153,11 @@ type Route = readonly [method: string, path: RegExp, answer: (request: Request) 
 const NOT_FOUND: Answer = { status: 404, value: { message: 'Not Found' } }
 const ok = (value: unknown): Answer => ({ status: 200, value })
 
+interface ChangedFile {
+  readonly filename: string
+  readonly previous_filename?: string
+}
+
 export class GitHubServer {
   readonly comments: StoredComment[] = []
   readonly issues: StoredIssue[] = []
@@ -169,10 +174,11 @@ export class GitHubServer {
   /** The head of the branch `main`. */
   main = ''
   /** How a commit relates to another one. */
-  compare = (_base: string, _head: string): { readonly status: string; readonly files: readonly string[] } => ({
-    status: 'identical',
-    files: [],
-  })
+  compare: (base: string, head: string) => { readonly status: string; readonly files: readonly ChangedFile[] } =
+    () => ({
+      status: 'identical',
+      files: [],
+    })
   /** The merged pull request of each commit. */
   readonly merged = new Map<string, number>()
   login: string | undefined = 'github-actions[bot]'
@@ -321,8 +327,7 @@ export class GitHubServer {
   }
 
   #compare([base = '', head = '']: readonly string[]): Answer {
-    const { status, files } = this.compare(base, head)
-    return ok({ status, files: files.map((filename) => ({ filename })) })
+    return ok(this.compare(base, head))
   }
 
   #setStatus(sha: string, { context, state, description }: Request['body']): Answer {

@@ -73,7 +73,8 @@ const openTeam = async (made?: Made) => {
     const [before, after] = [historyOf(base), historyOf(head)]
     const status = base === head ? 'identical' : after.has(base) ? 'ahead' : before.has(head) ? 'behind' : 'diverged'
     const between = [...after].filter((sha) => !before.has(sha))
-    return { status, files: between.flatMap((sha) => Object.keys(commits.get(sha)?.files ?? {})) }
+    const names = between.flatMap((sha) => Object.keys(commits.get(sha)?.files ?? {}))
+    return { status, files: names.map((filename) => ({ filename })) }
   }
   const heads = new Map(made?.heads)
   if (made === undefined) github.main = commit({ 'espalier.yaml': manifest(AS_LIVE) })
@@ -353,6 +354,16 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       return team.apply({ before, sha })
     },
     main: 4,
+  },
+  'a newer commit that renames a manifest supersedes': {
+    act: async (team) => {
+      const before = team.merge(7)
+      const files = [{ filename: 'espalier.off', previous_filename: 'espalier.yaml' }]
+      team.github.compare = () => ({ status: 'ahead', files })
+      return team.apply({ before })
+    },
+    main: 1,
+    log: '::notice::Superseded',
   },
   'two pull requests, of which one is not approved': {
     act: async (team) => {
