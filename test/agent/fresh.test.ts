@@ -91,7 +91,7 @@ test('after a start, the last state is shown until the project is read, and proj
   await world.pass(10_000)
   await world.declare(manifestOf(IDS[4] ?? '', 2), '00004.yaml')
   const agent = await world.start({ interval: 10 * MINUTE })
-  await world.pass(30_000)
+  await world.pass(2 * MINUTE)
   const last = projectOf(agent, IDS[5] ?? '')
   expect(agentProjectState(last)).toMatch(/^Unknown \(was Synced, 00:0\d\)$/)
   expect(stateOf(agent, IDS[4] ?? '')).toBe('Synced')
