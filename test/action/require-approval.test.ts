@@ -358,9 +358,11 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'a newer commit that renames a manifest supersedes': {
     act: async (team) => {
       const before = team.merge(7)
+      const sha = team.github.main
+      team.github.main = team.commit({ 'README.md': 'x' }, sha)
       const files = [{ filename: 'espalier.off', previous_filename: 'espalier.yaml' }]
       team.github.compare = () => ({ status: 'ahead', files })
-      return team.apply({ before })
+      return team.apply({ before, sha })
     },
     main: 1,
     log: '::notice::Superseded',
