@@ -14,7 +14,7 @@ export const EXIT = {
 /** The type requires an entry for each code. */
 export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'done, or nothing to do',
-  error: 'wrong input, wrong usage, or an error (of apply: before anything was changed)',
+  error: 'wrong input, wrong usage, or another error; apply has changed nothing, unless its output was lost',
   changes:
     'plan --detailed-exitcode or drift found a difference or an unsettled compute, or fmt --check found an unformatted file',
   partial: 'the plan was not applied completely',
