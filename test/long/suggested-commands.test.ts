@@ -4,24 +4,24 @@ import { describe, expect, test } from 'vitest'
 import type { Seed } from '../../src/sandbox/index.ts'
 import { type Stage, stage } from '../e2e/stage.ts'
 
-const project = (id: string): Seed['projects'][number] => ({
+const project = (id: string, size = 1): Seed['projects'][number] => ({
   id,
   branches: [
     {
       name: 'main',
       computes: [
-        { id: `ep-main-${id}`, size: 1, scaleToZero: 'never' },
+        { id: `ep-main-${id}`, size, scaleToZero: 'never' },
         { id: `ep-bi-${id}`, type: 'read_only', name: 'bi', size: 1 },
       ],
     },
-    { name: 'dev', computes: [{ id: `ep-dev-${id}`, size: 1, scaleToZero: 'never' }] },
+    { name: 'dev', computes: [{ id: `ep-dev-${id}`, size, scaleToZero: 'never' }] },
   ],
 })
 const SEED: Seed = { projects: [project('blog'), project('shop')] }
 
 /** Both projects, with the same body. */
-const fleet = async (body: string): Promise<Stage> => {
-  const both = await stage(undefined, SEED)
+const fleet = async (body: string, seed = SEED): Promise<Stage> => {
+  const both = await stage(undefined, seed)
   await declareBoth(both, body)
   return both
 }
@@ -110,23 +110,11 @@ test('a saved plan is applied under the policies that it was made with', async (
 })
 
 test('drift is corrected only in the projects and branches where it was found', async () => {
-  const both = await fleet('branches: { main: { primary: { size: 1 } }, dev: { primary: { size: 1 } } }')
+  // Live, both primaries of `shop` are larger than at the commit. The manifests then introduce a larger replica.
+  const both = await fleet('branches: { main: { primary: { size: 1 } }, dev: { primary: { size: 1 } } }', {
+    projects: [project('blog'), project('shop', 4)],
+  })
   commit(both)
-  // Live: the primaries on main and dev of `shop` have changed. Introduced: a larger main in a manifest of its own.
-  for (const id of ['ep-main-shop', 'ep-dev-shop']) {
-    both.sandbox.control.addFault({
-      on: 'request',
-      method: 'GET',
-      effect: {
-        kind: 'rival-update',
-        endpoint_id: id,
-        endpoint: { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 },
-      },
-      path: '/projects/shop/endpoints',
-    })
-  }
-  await both.run('status', '--project', 'shop')
-  await both.run('status', '--project', 'shop')
   await declareBoth(
     both,
     'branches: { main: { primary: { size: 1 }, replicas: { bi: { size: 2 } } }, dev: { primary: { size: 1 } } }',
