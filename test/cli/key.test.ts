@@ -2,6 +2,7 @@ import { chmod, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { findKey } from '../../src/cli/setup/key.ts'
 
@@ -48,6 +49,17 @@ test('a missing key is reported with all three ways to provide one', async () =>
     code: 'E_KEY',
     hint: expect.stringMatching(/ESPALIER_API_KEY.*NEON_API_KEY.*--api-key-file/),
   })
+})
+
+// hint: Write the key to a file, and give the path of the file.
+test('a key that is given in place of the path of its file is not printed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'espalier-key-'))
+  const key = `napi_${'k3y'.repeat(20)}`
+  const error: unknown = await findKey(join(folder, key), from({})).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'E_KEY' })
+  expect(inspect(error, { depth: 9 })).not.toContain('k3y')
+  await writeFile(join(folder, 'key'), key, { mode: 0o600 })
+  expect(await findKey(join(folder, 'key'), from({}))).toBe(key)
 })
 
 test('a key that is not a valid header value is rejected and not printed', async () => {

@@ -1,5 +1,6 @@
 /** Finds the API key. No flag contains the key, because flags are visible in shell histories and process lists. */
 import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { checkKey } from '../../api/index.ts'
 import { EspalierError, fileProblem, plainText, readBoundedFile } from '../../base/index.ts'
 import { print } from '../terminal/terminal.ts'
@@ -27,7 +28,7 @@ export const readKey = async (
 ): Promise<string> => {
   const key = file === undefined ? fromEnvironment(env) : await fromFile(file, locate)
   if (key === '') {
-    const where = file === undefined ? 'There is no API key.' : `The key file ${file} is empty.`
+    const where = file === undefined ? 'There is no API key.' : `The key file ${plainText(file)} is empty.`
     throw new EspalierError('E_KEY', where, { hint: HINT })
   }
   checkKey(key)
@@ -61,9 +62,14 @@ const fromFile = async (file: string, locate: Io['locate']): Promise<string> => 
   try {
     return (await readBoundedFile(locate(file), MAX_KEY_FILE_BYTES)).trim()
   } catch (cause) {
-    throw new EspalierError('E_KEY', `The key file ${file} cannot be read (${fileProblem(cause)}).`, {
-      hint: HINT,
-      cause,
-    })
+    const problem = `cannot be read (${fileProblem(cause)})`
+    if (LIKE_A_KEY.test(basename(file)))
+      throw new EspalierError('E_KEY', `The key file ${problem}. Its name looks like a key, so it is not shown.`, {
+        hint: 'Write the key to a file, and give the path of the file.',
+      })
+    throw new EspalierError('E_KEY', `The key file ${plainText(file)} ${problem}.`, { hint: HINT, cause })
   }
 }
+
+/** A key that was given in place of the path of its file. The file system's own error, the cause, would contain it too. */
+const LIKE_A_KEY = /^[\w-]{32,}$/
