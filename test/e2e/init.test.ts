@@ -214,6 +214,22 @@ test('init and import write one file for each project of the key, and their comb
   }
 })
 
+test('init and import exit with 1 if one of several projects cannot be imported', async () => {
+  for (const command of ['init', 'import']) {
+    const folder = await emptyFolder()
+    two.control.addFault({
+      on: 'request',
+      method: 'GET',
+      path: '/projects/amber-field-20000002/endpoints',
+      effect: { kind: 'status', status: 403, message: 'no access' },
+    })
+    const { code, stdout, stderr } = await espalier([command], environmentOf(two), folder)
+    expect(code, stderr).toBe(1)
+    expect(stdout + stderr).toContain('amber-field-20000002')
+    expect(await read(folder, 'espalier/orders.yaml')).toMatch(/^project: brave-harbor-20000001$/m)
+  }
+})
+
 test('init and import say little about many projects, and declare their previews by rules', async () => {
   // Above 16 CU, the default scale-to-zero time has no effect, and must not become a difference.
   const compute = (id: string) => `{ id: ${id}, size: ${id === 'ep-7-0' ? 18 : 1}, state: idle }`

@@ -6,6 +6,7 @@ import {
   counted,
   EspalierError,
   EXIT,
+  type ExitCode,
   fileProblem,
   makeFolder,
   plainText,
@@ -53,7 +54,7 @@ const DESCRIPTION = {
 
 Exit codes:
   0   done
-  1   wrong input, or there is neither an API key nor a project id`,
+  1   wrong input, there is neither an API key nor a project id, or a project could not be imported (the others are written)`,
 } as const satisfies Description
 
 type InitFlags = ValuesOf<typeof DESCRIPTION>
@@ -62,27 +63,32 @@ const MANIFEST = 'espalier.yaml'
 const PUBLIC_SCHEMA = schemaAddress('manifest')
 
 export const initCommand = commandOf(DESCRIPTION, async (flags, io) => {
-  const hasManifest = await writeManifest(flags, io)
+  const { hasManifest, code = EXIT.ok } = await writeManifest(flags, io)
   if (flags.manifestsOnly !== true) await writeEditorSettings(io)
   const hasWorkflows = flags.manifestsOnly !== true && (await writeWorkflows(io))
   for (const line of nextSteps(hasManifest, hasWorkflows)) print(completeCommands(line, flags.invocation), io.stdout)
-  return EXIT.ok
+  return code
 })
 
-/** @returns whether there is a manifest now that does not need to be filled in. */
-const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
+interface Written {
+  /** Whether there is a manifest now that does not need to be filled in. */
+  readonly hasManifest: boolean
+  readonly code?: ExitCode
+}
+
+const writeManifest = async (flags: InitFlags, io: Io): Promise<Written> => {
   const present = DEFAULT_PATHS.find((path) => existsSync(io.locate(path)))
   if (present !== undefined) {
     const how = 'to add live computes to it, run `espalier import --project ID --out FILE`'
     report(io, 'exists', `${present}; ${completeCommands(how, flags.invocation)}`)
     if (flags.project === undefined && hasKey(flags, io)) await reportUndeclared(flags, io)
-    return true
+    return { hasManifest: true }
   }
   const schema = flags.manifestsOnly === true ? PUBLIC_SCHEMA : SCHEMA_FILE
   if (!hasKey(flags, io)) {
     await replaceFile(io.locate(MANIFEST), starter(await projectWithoutKey(flags, io), schema), 'The manifest')
     report(io, 'written', `${MANIFEST}, which you must fill in, because there is no API key to read the project with`)
-    return false
+    return { hasManifest: false }
   }
   checkGlobs('project', flags.project)
   return withReadApi(flags, io, async (api) => {
@@ -134,7 +140,7 @@ const pick = (answer: string, projects: readonly Project[]): readonly string[] =
   })
 }
 
-const writeOne = async (api: ReadApi, id: string, schema: string, io: Io): Promise<boolean> => {
+const writeOne = async (api: ReadApi, id: string, schema: string, io: Io): Promise<Written> => {
   const { project } = await observeOne(api, id)
   const exported = exportChecked(project, { pin: false, schema })
   const { text, computes } = exported
@@ -142,14 +148,15 @@ const writeOne = async (api: ReadApi, id: string, schema: string, io: Io): Promi
   const known = computes === 0 ? 'the project has no compute yet' : `${counted(computes, 'compute')}; its plan is empty`
   report(io, 'written', `${MANIFEST}: ${known}`)
   reportNotes(exported, reportOn(io.stdout))
-  return computes > 0
+  return { hasManifest: computes > 0 }
 }
 
-const writeSeveral = async (api: ReadApi, ids: readonly string[], flags: InitFlags, io: Io): Promise<boolean> => {
+const writeSeveral = async (api: ReadApi, ids: readonly string[], flags: InitFlags, io: Io): Promise<Written> => {
   const schema = flags.manifestsOnly === true ? PUBLIC_SCHEMA : `../${SCHEMA_FILE}`
   const options = { pin: false, schema }
-  reportImported(await importProjects(api, ids, FOLDER, options, io), reportOn(io.stdout), flags, io)
-  return true
+  const imported = await importProjects(api, ids, FOLDER, options, io)
+  const isComplete = reportImported(imported, reportOn(io.stdout), flags, io)
+  return { hasManifest: true, code: isComplete ? EXIT.ok : EXIT.error }
 }
 
 const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string> => {
