@@ -203,11 +203,14 @@ test.each([
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
 })
 
-test('import into a file that has only comments writes a new manifest', async () => {
-  await writeFile(join(folder, 'comments.yaml'), '# to come\n')
+test('import keeps the comments of a file that has nothing else', async () => {
+  await writeFile(join(folder, 'comments.yaml'), '# Owner: the platform team')
   const { code } = await online('import', '--project', 'quiet-river-12345678', '--out', 'comments.yaml')
   expect(code).toBe(0)
-  expect(await readFile(join(folder, 'comments.yaml'), 'utf8')).toContain('project: quiet-river-12345678')
+  const text = await readFile(join(folder, 'comments.yaml'), 'utf8')
+  expect(text).toMatch(/^# Owner: the platform team\n/)
+  expect(text).toMatch(/^project: quiet-river-12345678$/m)
+  expect((await online('plan', 'comments.yaml', '--detailed-exitcode')).code).toBe(0)
 })
 
 // promise: private-files

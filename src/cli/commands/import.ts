@@ -106,12 +106,14 @@ const importOne = async (api: ReadApi, id: string, flags: ImportFlags, io: Io): 
   const options = exportOptions(flags)
   const leftOut = unchosen(project, options)
   const { out } = flags
-  const merged = out === undefined ? undefined : await importInto(out, project, observed, options, flags, io)
-  if (merged !== undefined) return { code: merged, leftOut }
+  const present = (out === undefined ? undefined : await presentText(io.locate(out))) ?? ''
+  if (out !== undefined && present.replace(/^\s*#.*$/gm, '').trim() !== '') {
+    return { code: await importInto(out, present, project, observed, options, flags, io), leftOut }
+  }
   const exported = exportChecked(project, options)
   if (exported.computes === 0) throw nothingToImport(flags.branch)
   if (out === undefined) print(exported.text, io.stdout)
-  else await replaceFile(io.locate(out), exported.text, 'The manifest')
+  else await replaceFile(io.locate(out), present.replace(/(?<=[^\n])$/, '\n') + exported.text, 'The manifest')
   reportNotes(exported, reportOn(io.stderr))
   print(`${counted(exported.computes, 'compute')} imported; the plan of this manifest is empty.`, io.stderr)
   return { code: EXIT.ok, leftOut }
@@ -137,21 +139,16 @@ const exportOptions = ({ branch: branches, pin }: ImportFlags): ExportOptions =>
   schema: SCHEMA,
 })
 
-/**
- * Adds live computes to an existing file.
- *
- * @returns `undefined` if the file does not exist or contains only comments.
- */
+/** Adds live computes to the text of an existing file. */
 const importInto = async (
   out: string,
+  text: string,
   project: ObservedProject,
   observed: Observed,
   options: ExportOptions,
   flags: ImportFlags,
   io: Io,
-): Promise<ExitCode | undefined> => {
-  const text = await presentText(io.locate(out))
-  if (text === undefined || text.replace(/^\s*#.*$/gm, '').trim() === '') return undefined
+): Promise<ExitCode> => {
   const path = relative(io.cwd, resolve(io.cwd, out)).split(sep).join('/')
   const result = await adoptFile({ path, text }, project, observed, options, io.cwd)
   if (result.kind === 'problems') {
