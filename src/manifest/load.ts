@@ -174,4 +174,4 @@ const leavesTree = async (file: string, root: string): Promise<boolean> => {
 const PATH = 'Paths are relative to the current folder. Quote globs so that the shell does not expand them.'
 /** Hint for an argument that looks like the name or id of a project. */
 const PROJECT =
-  'Arguments are paths, relative to the current folder. To plan or apply only one project, add --project ID.'
+  'Arguments are paths, relative to the current folder. Commands that read live projects accept --project ID.'

@@ -198,7 +198,7 @@ describe('status of some projects and branches', () => {
   })
 
   test.each([
-    [['shop'], 'To choose a project, use --project.'],
+    [['shop'], '--project ID'],
     [['--branch', 'nope'], '--branch nope matches no branch of these projects.'],
     [['--project', 'nope*'], '--project nope* matches no project that this key can access.'],
     [['--project', 'nope'], 'hint: It can access amber-1 (billing), brown-2 (billing-eu)'],
