@@ -1,4 +1,4 @@
-/** The API of the npm package, described in docs/reference/javascript.md. The CLI and the Action are built on the same functions. */
+/** The API of the npm package, described in docs/reference/javascript.md. Like the CLI and the Action, it is built on src/workflow. */
 
 export { EspalierError } from './base/index.ts'
 export type {
