@@ -225,10 +225,10 @@ export const deniedPolicies = ({ policies }: Plan): readonly string[] => {
 
 const UNKNOWN = 'unknown'
 
-/** An unknown increase may exceed any limit. */
-const costIncrease = ({ total }: NonNullable<Plan['cost']>): number | typeof UNKNOWN => {
+/** Rounded as in the comment. An unknown increase may exceed any limit. */
+export const costIncrease = ({ total }: NonNullable<Plan['cost']>): number | typeof UNKNOWN => {
   const likely = likelyOf(total.delta)
-  return likely === null ? UNKNOWN : Math.max(0, Math.round(likely))
+  return likely === null ? UNKNOWN : Math.max(0, Number(likely.toFixed(1)))
 }
 
 const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
