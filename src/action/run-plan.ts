@@ -59,7 +59,7 @@ import { isUntrusted, readUntrusted, type UntrustedManifests } from './untrusted
 const OFFLINE =
   'This pull request is from a fork, which has no access to secrets. Its manifests were only validated, not planned against the live project.'
 const HIDDEN =
-  'Live values of Postgres settings are hidden, and branches and computes that no manifest names are left out: anyone can open such a pull request.'
+  'Live values of Postgres settings are hidden, and branches and computes that no manifest declares are left out: anyone can open such a pull request.'
 
 const SAME = 'No manifest and no policy differs from the base, so nothing was planned. Existing drift is not shown.'
 

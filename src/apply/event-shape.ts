@@ -51,7 +51,7 @@ const eventShape = z.discriminatedUnion('type', [
     windows: z.array(window),
   }),
   event('step-start', 'A step is about to start.', { step }),
-  event('call', 'A request is about to be sent.', {
+  event('call', "A step's request is about to be sent.", {
     step: z.string(),
     method: z.string(),
     path: z.string(),
