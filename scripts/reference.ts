@@ -262,7 +262,7 @@ export const jsonPage = (): string => {
     '',
     '## A plan',
     '',
-    '`plan --format json` prints this object. If errors in the manifests prevent a plan, it prints only `diagnostics` and `files`, and after other errors nothing. Saved plans and `plan` events contain it.',
+    '`plan --format json` prints this object. If the manifests have errors or cannot be planned, it prints only `diagnostics` and `files`, after other errors nothing. Saved plans and `plan` events contain it.',
     '',
     keyTable(planSchema(), 2),
     '',
@@ -274,7 +274,7 @@ export const jsonPage = (): string => {
     '',
     '## Events',
     '',
-    '`apply --format json` prints one event per line (without a plan, the same as `plan`), and `--journal FILE` appends the same events to a file. Every event has a `time` and a `type`.',
+    '`apply --format json` prints one event per line (without a plan, the same as `plan`), and `--journal FILE` appends them to a file. Every event has a `time` and a `type`.',
     '',
     table(
       ['type', 'when', 'other keys'],

@@ -7,7 +7,7 @@ import { isAllDone, isScheduled, type Outcome } from '../model/index.ts'
 export const FAILURE_REASONS = {
   input: 'an input, or a file that it names, is invalid',
   'validation-failed':
-    'the manifests have errors or, for validate, violate a policy; or only some of the projects could be planned',
+    'the manifests or policies have errors or, for validate, violate a policy; or not all projects could be planned or imported',
   auth: 'the key is missing or was rejected',
   network: 'the service could not be reached',
   service: 'the service failed, or its response could not be parsed',
@@ -15,16 +15,16 @@ export const FAILURE_REASONS = {
   'project-busy': 'another operation locked the project for too long',
   refused: 'the service or the Action rejected the request, for example an apply before the merge',
   git: 'git could not read a commit that was needed',
-  'fail-on': 'the plan was posted, but contains something that `fail-on` lists',
+  'fail-on': 'the plan contains something that `fail-on` lists',
   'policy-denied': 'a policy, or `max-restarts`, denies something in the plan',
   'plan-stale':
-    'the project or the manifests changed after the plan was saved, so nothing was applied; or the project changed during the run, so a step became `stale`',
+    'the saved plan is outdated or edited, so nothing was applied; or the project changed during the run, so a step became `stale`',
   'not-approved':
     'the plan contains unapproved changes, so nothing was applied in their projects; or the approvals could not be read',
   'apply-failed': 'no step succeeded',
   'partially-applied': 'only some steps succeeded, or a project was left out',
   'operation-timeout': 'an operation took too long',
-  'not-converged': 'every step succeeded, but the next plan is not empty',
+  'not-converged': 'every step succeeded or waits for its window, but a new plan has other steps or failed',
   comment: '`comment: always` is set, but the comment could not be posted',
   interrupted: 'the job was cancelled or the process was killed',
   bug: 'there is a bug in Espalier',
@@ -44,6 +44,8 @@ const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_GIT: 'git',
   E_BASE: 'refused',
   E_NO_MANIFESTS: 'validation-failed',
+  E_POLICY_RULE: 'validation-failed',
+  E_IMPORT: 'validation-failed',
   E_OUTSIDE: 'refused',
   E_FORK_CHECKOUT: 'refused',
   E_NOT_MERGED: 'refused',

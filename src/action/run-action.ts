@@ -84,7 +84,7 @@ const checkFolder = ({ cwd, inputs }: Job): void => {
     cause = error
   }
   throw new EspalierError('E_INPUT', `The input working-directory is not a folder: ${inputs.workingDirectory}`, {
-    hint: 'It is relative to the root of the repository. Run actions/checkout first.',
+    hint: 'It is relative to GITHUB_WORKSPACE. Run actions/checkout first.',
     cause,
   })
 }
@@ -121,7 +121,7 @@ const end = (runner: Runner, ending: Ending): 0 | 1 => {
 // Reports the kind of API key, so that reviewers see what the workflow has access to.
 
 const KINDS = {
-  personal: 'It can write to every project of its owner. A project-scoped key is enough.',
+  personal: 'It can write to every project of its owner. For one project, a project-scoped key is enough.',
   organization: 'It belongs to an organization. The service does not report whether it covers all projects or one.',
   unknown: 'The service does not report its kind.',
 } as const

@@ -59,7 +59,7 @@ import { isUntrusted, readUntrusted, type UntrustedManifests } from './untrusted
 const OFFLINE =
   'This pull request is from a fork, which has no access to secrets. Its manifests were only validated, not planned against the live project.'
 const HIDDEN =
-  'Live values of Postgres settings are hidden, and branches and computes that no manifest names are left out: anyone can open such a pull request.'
+  'Live values of Postgres settings are hidden, and branches and computes that no manifest declares are left out: anyone can open such a pull request.'
 
 const SAME = 'No manifest and no policy differs from the base, so nothing was planned. Existing drift is not shown.'
 
@@ -225,10 +225,10 @@ export const deniedPolicies = ({ policies }: Plan): readonly string[] => {
 
 const UNKNOWN = 'unknown'
 
-/** An unknown increase may exceed any limit. */
-const costIncrease = ({ total }: NonNullable<Plan['cost']>): number | typeof UNKNOWN => {
+/** Rounded as in the comment. An unknown increase may exceed any limit. */
+export const costIncrease = ({ total }: NonNullable<Plan['cost']>): number | typeof UNKNOWN => {
   const likely = likelyOf(total.delta)
-  return likely === null ? UNKNOWN : Math.max(0, Math.round(likely))
+  return likely === null ? UNKNOWN : Math.max(0, Number(likely.toFixed(1)))
 }
 
 const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {

@@ -39,7 +39,7 @@ const eventShape = z.discriminatedUnion('type', [
     format: z.string(),
   }),
   event('plan', 'Second event: the plan.', { plan: planShape }),
-  event('policy-overridden', 'Before the first step, once for each overridden policy and project.', {
+  event('policy-overridden', 'Before the first step, once for each overridden limit, or policy and project.', {
     policy: z.string(),
     project: z.string().exactOptional(),
     reason: z.string(),
@@ -51,7 +51,7 @@ const eventShape = z.discriminatedUnion('type', [
     windows: z.array(window),
   }),
   event('step-start', 'A step is about to start.', { step }),
-  event('call', 'A request is about to be sent.', {
+  event('call', "A step's request is about to be sent.", {
     step: z.string(),
     method: z.string(),
     path: z.string(),
@@ -63,7 +63,7 @@ const eventShape = z.discriminatedUnion('type', [
     message: z.string(),
     delayMs: z.number(),
   }),
-  event('operation', 'The status or the failure count of an operation has changed.', { step: z.string(), operation }),
+  event('operation', 'An operation has a new status or failure count.', { step: z.string(), operation }),
   event('unpredicted', 'A step interrupted users, although it was predicted to interrupt no one.', {
     step: z.string(),
     observation,
@@ -72,7 +72,7 @@ const eventShape = z.discriminatedUnion('type', [
   event('interrupt', 'A signal was received.', { message: z.string() }),
   event(
     'outcome',
-    'Last event: the outcome of every step, notes, and `converged`: whether a new plan has only `scheduled` steps. It is absent if no step was done or the run was interrupted.',
+    'Last event: the outcome of every step, notes, and `converged`: whether a new plan has only `scheduled` steps. Absent if no step was done, or after an interruption or a rejected key.',
     {
       outcome: z.strictObject({
         steps: z.array(stepOutcome),

@@ -109,6 +109,10 @@ test.each(Object.keys(EXPLANATIONS).filter((code) => code.startsWith('E_')))(
   },
 )
 
+test.each(['E_POLICY_RULE', 'E_IMPORT'])('%s is an error in a manifest or policy, not in an input', (code) => {
+  expect(reasonOfError(new EspalierError(code, 'message'))).toBe('validation-failed')
+})
+
 test.each([
   [400, 'refused'],
   [401, 'auth'],

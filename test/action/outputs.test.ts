@@ -1,5 +1,7 @@
 /** What a plan sets as outputs, and what fails it. */
 import { expect, test } from 'vitest'
+import { costIncrease } from '../../src/action/run-plan.ts'
+import type { Plan } from '../../src/model/index.ts'
 import { caller } from '../sandbox/open-sandbox.ts'
 import { manifest, withHead } from './action-world.ts'
 
@@ -61,4 +63,15 @@ test('`fail-on: cost` fails a plan whose cost has no known bound', async () => {
   repository.write('espalier.yaml', 'version: 1\nproject: shop\nbranches: { main: { replicas: { reporting: {} } } }\n')
   const { outputs, log } = await run({ command: 'plan', 'fail-on': 'cost' }, { event })
   expect(outputs, log).toMatchObject({ 'failure-reason': 'fail-on', 'cost-increase': 'unknown' })
+})
+
+test.each([
+  [{ expected: 0.44, high: 10, unknown: 0 }, 0.4],
+  [{ expected: 0.04, high: 10, unknown: 0 }, 0],
+  [{ expected: -3, high: 0, unknown: 0 }, 0],
+  [{ expected: 1, high: null, unknown: 1 }, 'unknown'],
+] as const)('`fail-on: cost` judges the increase that the comment shows: %j', (delta, increase) => {
+  expect(costIncrease({ total: { delta: { low: 0, ...delta } } } as unknown as NonNullable<Plan['cost']>)).toBe(
+    increase,
+  )
 })

@@ -3,7 +3,7 @@ package main
 
 import rego.v1
 
-# Empty keys are omitted from plans. Without `object.get`, this rule would never match a step that has no key `windows`.
+# Plans can omit keys. Without `object.get`, this rule would never match a step that has no key `windows`.
 deny contains message if {
 	some step in object.get(input, "steps", [])
 	step.branch.name == "main"
