@@ -22,7 +22,7 @@ const DESCRIPTION = {
     ['$0 fmt - < espalier.yaml', 'Format from stdin to stdout, for use in an editor'],
   ],
   notes: `Keys are put in the order of the schema. A comment moves with the key below it, except at the top.
-Durations and sizes are written in their canonical form (\`300s\` becomes \`5m\`). The order of
+\`size\` and \`scaleToZero\` are written in canonical form (\`300s\` becomes \`5m\`). The order of
 branches, replicas, profiles and rules does not change, nor do indentation, quotes and blank lines.
 The names of changed files are printed.
 

@@ -27,7 +27,7 @@ import { POLICY } from './policy.ts'
 const protect = flag({
   default: false,
   description:
-    'With `true`, no compute on this branch can be deleted, moved or replaced, and none can be moved there. No flag overrides this.',
+    'With `true`, Espalier deletes, moves and replaces no compute on this branch, and moves none there. No flag overrides this.',
   examples: [true],
 })
 const id = text({
