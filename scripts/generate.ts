@@ -68,7 +68,7 @@ const codesPage = (): string => {
   return pageOf(
     'src/model/codes.yaml',
     'Codes',
-    'Every error (`E_`) and warning (`W_`) has a code. The codes are stable, but the messages may change. `espalier explain CODE` explains a code and shows an example.',
+    'Codes of errors (`E_`) and warnings (`W_`) are stable, but the messages may change. `espalier explain CODE` explains a code and shows an example.',
     '',
     rows(true),
     '',

@@ -17,7 +17,7 @@ export const REASONS = {
   NOT_OBSERVED: 'declared in the manifest, not found in the project',
   VALUE_DIFFERS: 'a declared value differs from the live one',
   PIN_ELSEWHERE: 'the pinned compute is on another branch',
-  PARKED: 'moved to an empty branch temporarily, to break a cycle of moves',
+  PARKED: 'moved temporarily to a branch without a primary, to break a cycle of moves',
   TYPE_DIFFERS: 'the pinned compute has a different type, and the API cannot change types',
   DECLARED_ABSENT: 'the manifest declares the compute `absent`',
   PRUNED: 'not declared, and the manifest sets prune: true',

@@ -51,7 +51,7 @@ const DESCRIPTION = {
     ["$0 import --project shop --branch 'preview/*'", 'Print a manifest for the matching branches'],
   ],
   notes: `Common sizes and scale-to-zero times become \`defaults\`. Branches that expire, or that share a
-prefix such as preview/, are declared by a rule instead of by name. stderr lists what was inferred.
+prefix such as preview/, are declared by a rule instead of by name. stderr lists the inferred rules.
 The end of a new manifest lists what it cannot express, which is therefore not managed.
 
 If the file given with --out exists, missing computes are added to it, and values that differ are

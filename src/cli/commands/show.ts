@@ -24,7 +24,7 @@ const DESCRIPTION = {
     ...HTML_FLAG,
     resolved: toggle(
       'Manifests:',
-      'Show manifests with defaults, profiles and shared files merged, and the source of each value',
+      'Show manifests with defaults, profiles and shared files merged, and where values come from',
     ),
     ...PLAN_VIEW_FLAGS,
   },

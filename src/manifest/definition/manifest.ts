@@ -27,12 +27,12 @@ import { POLICY } from './policy.ts'
 const protect = flag({
   default: false,
   description:
-    'With `true`, no compute on this branch can be deleted, moved or replaced, and none can be moved there. No flag overrides this.',
+    'With `true`, Espalier deletes, moves and replaces no compute on this branch, and moves none there. No flag overrides this.',
   examples: [true],
 })
 const id = text({
   pattern: '^ep-[a-z0-9-]{1,57}$',
-  description: 'The id of an existing compute (a pin). If the compute is on another branch, it is moved to this one.',
+  description: 'The id of an existing compute (a pin). A compute of the same type on another branch is moved to this one.',
   examples: ['ep-cool-dawn-a1b2c3'],
   $comment: 'E_PIN',
 })
