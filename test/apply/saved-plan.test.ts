@@ -528,7 +528,7 @@ describe('a plan that differs from the one that is planned now', () => {
   const otherSteps = {
     steps: base.steps.map((one) => (one.change === main.id ? { ...one, impact: 'none' as const } : one)),
   }
-  const long = [warning('W_QUOTA', 'x'.repeat(80)), warning('W_QUOTA', 'y'.repeat(81))] as const
+  const long = [warning('W_SHRINKS', 'x'.repeat(80)), warning('W_SHRINKS', 'y'.repeat(81))] as const
 
   test.each<readonly [string, Partial<Plan>, Partial<Plan>, Partial<Present>, unknown]>([
     ['a count, with other manifests', count, {}, OLD, stale(OTHER, counted)],
@@ -544,9 +544,10 @@ describe('a plan that differs from the one that is planned now', () => {
     ['a wave, with a resized compute', wave('a', PROJECT), wave('b', PROJECT), RESIZED, stale('waves[0][0]: a → b')],
     ['a project that was not planned', wave('a', PROJECT, 'x'), wave('a', PROJECT), {}, current],
     ['an unsettled compute', warning('W_UNSETTLED'), none, {}, current],
+    ['an expected usage', warning('W_QUOTA', 'about 190'), warning('W_QUOTA', 'about 200'), {}, current],
     ['an unused rule, with a resized compute', warning('W_RULE_UNUSED'), none, RESIZED, current],
     ['a shadowed rule, with a resized compute', warning('W_RULE_SHADOWED'), none, RESIZED, current],
-    ['a warning, with a resized compute', warning('W_QUOTA'), none, RESIZED, edited(like('warnings[0]: {"code":'))],
+    ['a warning, with a resized compute', warning('W_SHRINKS'), none, RESIZED, edited(like('warnings[0]: {"code":'))],
     ['a warning of 80 characters', ...long, {}, edited(`warnings[0].message: ${'x'.repeat(80)} → ${'y'.repeat(79)}…`)],
     ['an unmanaged compute that was resized', { unmanaged: [] }, {}, RESIZED, current],
     ['an unmanaged compute', { unmanaged: [] }, {}, PROTECTED, edited(like('unmanaged[0]: nothing → {"'))],
@@ -561,7 +562,7 @@ describe('a plan that differs from the one that is planned now', () => {
   })
 
   test.each(['fresh', 'rewound'])('is stale because of the errors if there is no %s plan', (which) => {
-    const diagnostics = [...warning('W_QUOTA').warnings, ...warning('E_PLAN_FILE', 'It failed.', 'error').warnings]
+    const diagnostics = [...warning('W_SHRINKS').warnings, ...warning('E_PLAN_FILE', 'It failed.', 'error').warnings]
     expect(compare({}, {}, { [which]: { ok: false, plan: base, diagnostics } })).toEqual(stale('It failed.'))
   })
 

@@ -106,6 +106,12 @@ describe('an operation that takes as long as past ones', () => {
   })
 })
 
+test('the first poll is sent after 15 s at most, and later ones at intervals of 5 s at most', async () => {
+  const timings = new Timings(observed({ p: past('apply_config', ...STEADY.map((share) => share * 400_000)) }))
+  // The last poll is at 35 s.
+  expect(await wait([34_000], timings)).toMatchObject({ looks: 5, lateMs: 1_000 })
+})
+
 test('a poll is sent earlier by the round-trip time', async () => {
   const timings = new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
   timings.sawRoundTrip(300)

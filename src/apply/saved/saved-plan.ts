@@ -130,11 +130,11 @@ const byId = <T extends { readonly id: string }>(items: readonly T[], partOf: (i
 /**
  * What a reader of the plan relies on, apart from changes and steps. Computes that the plan does not touch, such as
  * previews and unmanaged computes, may have changed since the plan was saved. Those that have changed are left out, and
- * so are unsettled computes, which depend on operations.
+ * so are unsettled computes, which depend on operations, and exceeded quotas, which depend on past usage.
  */
 const shownOf = (plan: Plan, moved: Moved): unknown => {
   const { formatVersion, projects, unmanaged, summary } = plan
-  const warnings = plan.warnings.filter(({ code }) => code !== 'W_UNSETTLED')
+  const warnings = plan.warnings.filter(({ code }) => code !== 'W_UNSETTLED' && code !== 'W_QUOTA')
   const isStill = !moved.branches && moved.computes.length === 0
   if (isStill) return { formatVersion, projects, unmanaged, summary, warnings }
   const { unmanaged: _unmanaged, managed: _managed, capacity, ...counts } = summary

@@ -111,7 +111,7 @@ const paceOf = (
   return {
     // The operations started before the response arrived, and a read takes time to arrive too: one round trip in total.
     firstMs: Math.min(LONGEST_FIRST_MS, Math.max(0, expected - timings.roundTripMs)),
-    round: Math.max(SHORTEST_ROUND_MS, expected * LATE_SHARE),
+    round: Math.min(LONGEST_ROUND_MS, Math.max(SHORTEST_ROUND_MS, expected * LATE_SHARE)),
   }
 }
 
