@@ -2,10 +2,10 @@
 
 /**
  * Characters that are invisible or change the text direction: bidi controls, everything that Unicode calls ignorable
- * (zero width, joiners, variation selectors, fillers, tags), unusual spaces, and lone surrogates. ASCII control
- * characters are not included, because JSON and YAML escape them anyway.
+ * (zero width, joiners, variation selectors, fillers, tags), other fillers, unusual spaces, and lone surrogates. ASCII
+ * control characters are not included, because JSON and YAML escape them anyway.
  */
-const UNSEEN = String.raw`\x7f-\x9f\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\ufff9-\ufffb\p{Cs}`
+const UNSEEN = String.raw`\x7f-\x9f\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\ufff9-\ufffb\u{13430}-\u{13442}\u{16fe4}\u{1d159}\p{Cs}`
 const INVISIBLE = new RegExp(`[${UNSEEN}]`, 'gu')
 const INVISIBLE_OR_CONTROL = new RegExp(String.raw`[\x00-\x1f${UNSEEN}]`, 'gu')
 

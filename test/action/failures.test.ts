@@ -94,6 +94,7 @@ test('the log shows an error that several steps share once, with their number', 
   expect(others).toEqual([expect.stringMatching(/^failed {2}4 steps \(auth\): /)])
 })
 
+// promise: key-in-action
 test('the key is masked before anything else is printed, even if an input is invalid', async () => {
   const { run } = await open()
   const { log } = await run({ command: 'destroy', 'api-key': 'a-key-of-somebody' })

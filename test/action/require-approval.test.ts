@@ -482,7 +482,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 }
 
 // promise: approved-plan
-// promise: forged-plan
+// promise: forged-comment
 test.each(part(Object.entries(SCENARIOS), 2))('%s', async (_name, { act, code = 0, main, log }) => {
   const team = await approved()
   const ended = await act(team)
@@ -510,7 +510,7 @@ const FORGED: Readonly<Record<string, (github: GitHubServer) => void>> = {
   },
 }
 
-// promise: forged-plan
+// promise: forged-comment
 test('nothing is applied if the comment, its author or the merge is not what was approved', async () => {
   const team = await approved()
   const { github, size } = team

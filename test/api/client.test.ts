@@ -228,6 +228,7 @@ describe('paging', () => {
     expect(server.asked.length).toBeLessThan(30)
   })
 
+  // promise: odd-pages
   test('a branch that appears on two pages is returned once', async () => {
     const page = (ids: readonly string[], next?: string): Answer => ({
       status: 200,
@@ -258,6 +259,7 @@ describe('paging', () => {
     expect(server.asked).toHaveLength(3)
   })
 
+  // promise: odd-pages
   test('a page that is shorter than requested does not end the list of projects', async () => {
     const page = (ids: readonly string[]): Answer => ({
       status: 200,

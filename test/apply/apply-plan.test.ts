@@ -610,6 +610,7 @@ describe('restart windows', () => {
     request: { ...step('x').request, body: { endpoint: { suspend_timeout_seconds: 600 } } },
   })
 
+  // promise: windows
   test('--now runs a step outside its window and records the override first', async () => {
     const events: ApplyEvent[] = []
     const outcome = await apply({

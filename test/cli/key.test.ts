@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { inspect } from 'node:util'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { findKey } from '../../src/cli/setup/key.ts'
+
+afterEach(() => vi.restoreAllMocks())
 
 const from = (env: Readonly<Record<string, string>>) => ({
   env,
@@ -42,6 +44,22 @@ test.each([
   const warned = String(io.stderr.read() ?? '')
   expect(warned.match(/^warning/gm) ?? []).toHaveLength(count)
   expect(warned).not.toContain('from-file')
+})
+
+// promise: key-file
+test.runIf(process.platform !== 'win32').each([
+  [0o640, 0],
+  [0o660, 1],
+  [0o644, 1],
+])("another user's key file of mode %o causes %d warnings", async (mode, count) => {
+  const file = join(await mkdtemp(join(tmpdir(), 'espalier-key-')), 'key')
+  await writeFile(file, 'from-file\n')
+  await chmod(file, mode)
+  const uid = process.getuid?.() ?? 0
+  vi.spyOn(process as Required<NodeJS.Process>, 'getuid').mockReturnValue(uid + 1)
+  const io = from({})
+  await findKey(file, io)
+  expect(String(io.stderr.read() ?? '').match(/^warning/gm) ?? []).toHaveLength(count)
 })
 
 test('a missing key is reported with all three ways to provide one', async () => {

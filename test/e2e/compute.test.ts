@@ -113,6 +113,7 @@ test("a failed operation is reported with the service's message", async () => {
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('no host had room') })
 })
 
+// promise: approval
 test('no flag of compute delete overrides `protect: true` in a manifest in the current folder', async () => {
   const { code, stderr } = await runBeside('{ main: { protect: true } }', 'delete', 'main', 'off', '--yes', '--now')
   expect({ code, stderr }).toMatchObject({

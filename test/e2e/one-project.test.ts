@@ -88,7 +88,6 @@ test('plan prints no plan if any manifest has an error', async () => {
 })
 
 // promise: one-broken-project
-// promise: one-broken-project
 // hint: If the branch was deleted, delete its entry at
 test('a branch that has gone leaves only its project out of an apply, which exits with 3 until its entry is deleted', async () => {
   const main = '  main: { primary: {} }\n'

@@ -137,6 +137,7 @@ describe('while apply waits for confirmation', () => {
 })
 
 describe('the prompt of apply', () => {
+  // promise: approval
   test('asks separately for each impact that is more severe than a restart', async () => {
     const { code, screen, unasked } = await onTerminal(
       ['apply'],

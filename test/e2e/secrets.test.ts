@@ -211,7 +211,7 @@ test('redirects are not followed, not even to the same host', async () => {
   expect(asked).toEqual([])
 })
 
-// promise: plain-http
+// promise: secrets, plain-http
 test.each([
   'http://example.com/api/v2',
   'http://127.0.0.1.example.com/api/v2',
@@ -275,7 +275,7 @@ const useProxy = (address: string): void => {
   onTestFinished(() => void vi.unstubAllEnvs())
 }
 
-// promise: forged-certificate
+// promise: secrets, forged-certificate
 test('TLS rejects an unknown CA, with or without a proxy, even if Node is told to accept it', async () => {
   const sandbox = await openSandbox()
   const origin = await serveTls(makeAuthority(), new URL(sandbox.apiUrl).origin)

@@ -236,6 +236,7 @@ const ROWS: readonly Row[] = [
 ]
 
 describe('manifest problems', () => {
+  // promise: yaml-tags
   test.each(ROWS)('%s is reported with its code and position', (_name, yaml, code, line, column) => {
     const diagnostics = diagnosticsOf(yaml)
     expect(diagnostics.map(({ code, source }) => [code, source?.line, source?.column])).toEqual([[code, line, column]])

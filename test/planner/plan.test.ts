@@ -226,6 +226,7 @@ describe('deletes', () => {
     expect(planOf({ branches: { main: {} } }, live).steps).toEqual([])
   })
 
+  // promise: unmanaged
   test('`prune` deletes unmanaged computes on declared branches only', () => {
     const plan = planOf({ branches: { main: { primary: {} } }, prune: true }, live)
     expect(plan.steps).toMatchObject([

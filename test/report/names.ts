@@ -22,6 +22,7 @@ export const HOSTILE_NAMES: readonly string[] = [
   'main\u{e0041}\u{e0042}\u{e007f}',
   'main\ufe0f\u{e0100}',
   'main\u00a0\u3000\u2800',
+  'main\u{13441}\u{16fe4}\u{1d159}',
   'half \ud800 of \udfff one',
   // Addresses, mentions and references that GitHub links.
   'www.evil.com',
@@ -98,5 +99,6 @@ const INVISIBLE =
   /* direction */ '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029' +
   /* zero width and fillers */ '\\u00ad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200d\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0' +
   /* unusual spaces */ '\\u00a0\\u2000-\\u200a\\u202f\\u205f\\u2800\\u3000' +
+  /* fillers of rare scripts */ '\\u{13430}-\\u{13442}\\u{16fe4}\\u{1d159}' +
   /* tags, selectors, halves */ '\\u{e0000}-\\u{e0fff}\\p{Cs}'
 export const UNSEEN = new RegExp(`[${INVISIBLE}]`, 'u')

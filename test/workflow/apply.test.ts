@@ -121,6 +121,7 @@ test('a saved plan is denied by `--max-restarts`, which is not part of it, and i
   expect(seen).not.toContain('step-start')
 })
 
+// promise: approval
 test('an override is written to the outcome and, before the first step, to the journal, and without an override no step runs', async () => {
   const { request } = await stage('4')
   const text = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Because., rule: { maxSize: 2 } }\n'
