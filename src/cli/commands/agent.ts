@@ -60,7 +60,7 @@ const RECONCILE = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    timeout: duration('', 'How long to wait for all projects', { default: '15m' }),
+    timeout: duration('', 'How long to wait for the projects', { default: '15m' }),
     accept: text('', 'Accept a force push, or restarts beyond --max-restarts, if the git branch is still at COMMIT', {
       value: 'COMMIT',
     }),
