@@ -358,7 +358,7 @@ export const metricsPage = async (): Promise<string> => {
   return pageOf(
     'src/agent/tell/metrics.ts',
     'Metrics of the agent',
-    'The agent serves these metrics at `/metrics`, for Prometheus. A project has at most ten series, and no label identifies a single compute. Removed projects, unknown times and projects whose branches have their primaries have no series.',
+    'The agent serves these Prometheus metrics at `/metrics`. A project has at most ten series, and no label identifies a compute. Removed projects, unknown times and, in `espalier_branches_without_primary`, projects whose branches have their primaries have no series.',
     '',
     table(['metric', 'type', 'labels', 'meaning'], rows),
   )

@@ -58,7 +58,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   ])
   const computes = gauge(
     'espalier_differing_computes',
-    'Number of computes that differ from their manifests, by which of the two changed last, or `unrecorded` if that is unknown.',
+    'Number of computes that differ from their manifests, by which of the two changed last, or `unrecorded` if unknown.',
     ['project', 'origin'],
   )
   const scheduled = gauge(
@@ -87,7 +87,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   )
   const missed = counter(
     'espalier_windows_missed_total',
-    'Number of restart windows that closed before their scheduled steps were done.',
+    'Number of restart windows reported as closed before their scheduled steps were done.',
     ['project'],
   )
   const intervals = gauge(

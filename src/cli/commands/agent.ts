@@ -49,7 +49,7 @@ const HISTORY = {
   positionals: PROJECTS,
   flags: DATA_FLAG,
   examples: [['$0 agent history quiet-river-12345678', 'Show what the agent changed in one project']],
-  notes: `Reads the journals in the data folder, which the agent keeps for 90 days. The agent need not be running.
+  notes: `Reads the journals in the data folder, which the agent keeps for at least 90 days. The agent need not be running.
 
 Exit codes:
   0   shown
@@ -60,7 +60,7 @@ const RECONCILE = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    timeout: duration('', 'How long to wait for all projects', { default: '15m' }),
+    timeout: duration('', 'How long to wait for the projects', { default: '15m' }),
     accept: text('', 'Accept a force push, or restarts beyond --max-restarts, if the git branch is still at COMMIT', {
       value: 'COMMIT',
     }),
@@ -68,7 +68,7 @@ const RECONCILE = {
   examples: [['$0 agent reconcile quiet-river-12345678', 'Read one project immediately, and show its state']],
   notes: `Restart windows, --allow and suspensions still apply.
 
-The command waits until the agent has tried to read each project and its steps have ended. If this takes longer than --timeout, the exit code is 3.
+The command waits until each project is Invalid, or the agent has tried to read it and its steps have ended. If this takes longer than --timeout, the exit code is 3.
 
 ${STATE_CODES}`,
 } as const satisfies Description
@@ -85,7 +85,7 @@ const ADOPT = {
     ['$0 agent adopt quiet-river-12345678', 'List the differences, the most disruptive first'],
     ['$0 agent adopt quiet-river-12345678 --commit 0123456789ab', 'Let the agent apply them'],
   ],
-  notes: `Restart windows, --allow and suspensions still apply. If a live value changes after it was listed, the difference counts as drift.
+  notes: `Restart windows, --allow, --on-git and suspensions still apply. If a live value changes after it was listed, the difference counts as drift.
 
 Exit codes:
   0   adopted, or there is nothing to adopt
@@ -98,7 +98,10 @@ const SUSPEND = {
   flags: {
     ...CHOICE_FLAGS,
     for: text('', 'How long to suspend the projects, at most 30d', { value: 'TIME', demandOption: true }),
-    reason: text('', 'Why the projects are suspended; shown by agent status', { value: 'TEXT', demandOption: true }),
+    reason: text('', 'Why the projects are suspended; shown by agent status PROJECT', {
+      value: 'TEXT',
+      demandOption: true,
+    }),
   },
   examples: [['$0 agent suspend --all --for 2h --reason "load test"', 'Suspend all projects']],
   notes: `Exit codes:

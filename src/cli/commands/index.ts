@@ -129,7 +129,7 @@ export const COMMANDS: readonly Entry[] = [
     subcommands: [
       {
         command: 'run [paths..]',
-        summary: 'Keep projects in line with their manifests until stopped by SIGTERM',
+        summary: 'Keep projects in line with their manifests until stopped',
         load: async () => (await import('./agent-run.ts')).runCommand,
       },
       {
@@ -149,12 +149,13 @@ export const COMMANDS: readonly Entry[] = [
       },
       {
         command: 'adopt [projects..]',
-        summary: 'List differences of computes that the agent has never seen in sync; with --commit, resolve them',
+        summary: 'List differences of computes that the agent has never seen in sync; with --commit, adopt them',
         load: async () => (await import('./agent.ts')).adoptCommand,
       },
       {
         command: 'suspend [projects..]',
-        summary: 'Pause changes to projects for a period. The agent still reports differences',
+        summary:
+          'Pause changes to projects for a period. The agent still reports differences and restores missing primaries',
         load: async () => (await import('./agent.ts')).suspendCommand,
       },
       {
