@@ -32,7 +32,8 @@ const protect = flag({
 })
 const id = text({
   pattern: '^ep-[a-z0-9-]{1,57}$',
-  description: 'The id of an existing compute (a pin). A compute of the same type on another branch is moved to this one.',
+  description:
+    'The id of an existing compute (a pin). A compute of the same type on another branch is moved to this one.',
   examples: ['ep-cool-dawn-a1b2c3'],
   $comment: 'E_PIN',
 })
