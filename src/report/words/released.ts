@@ -45,7 +45,7 @@ export interface ReleasedGroup {
   readonly what: string
   /** The computes or branches, at most three of them by name. */
   readonly where: string
-  /** What happens, or what undoes it. */
+  /** What happens, or the lines that restore the default. */
   readonly result: string
 }
 
@@ -93,7 +93,7 @@ export const releasedLines = (released: readonly Released[]): readonly string[] 
 
 const wordsOf = (one: ReleasedAttribute | ReleasedSafeguard): Pick<ReleasedGroup, 'what' | 'result'> => {
   if (one.kind === 'attribute') {
-    const result = one.undo === undefined ? 'stays as it is' : `stays; to undo it, write ${one.undo}`
+    const result = one.undo === undefined ? 'stays as it is' : `stays; for the default, write ${one.undo}`
     return { what: `${one.path} (live: ${one.liveText})`, result }
   }
   switch (one.safeguard) {
