@@ -19,7 +19,6 @@ import { commandOf, type Description, type Invocation, type ValuesOf } from '../
 import { openWriteApi } from '../setup/connect.ts'
 import {
   CONNECTION_FLAGS,
-  EXIT_ERROR,
   formatFlag,
   HTML_FLAG,
   number,
@@ -74,19 +73,19 @@ const DESCRIPTION = {
     ['$0 apply', 'Show the plan, ask for confirmation, and apply it'],
     ['$0 apply plan.json', 'Apply a plan that plan --out saved'],
     ['$0 apply --auto-approve --allow delete', 'Apply without a prompt, and allow deletes'],
-    ['$0 apply --base origin/main --introduced', 'Apply only what this git branch introduces'],
+    ['$0 apply --base origin/main --introduced', 'Apply only the changes since origin/main'],
     ['$0 apply --html apply.html', 'Also write a page with the outcome'],
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `After Ctrl-C, apply completes running steps, and starts new ones only to restore a branch's primary.
-A second Ctrl-C stops immediately. To continue, apply the manifests again. If CI is set, apply does
-not prompt, so --auto-approve is required.
+A second Ctrl-C stops immediately. To continue, apply the manifests again. In CI or without a
+terminal, --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do
-  ${EXIT_ERROR},
-      or every change is refused or denied
-  3   incomplete: a step failed or was not allowed, or a project was left out
+  1   an error before anything was changed, you declined, every change is refused or denied, or the
+      output was lost
+  3   incomplete: a step failed, was stale or not allowed, or projects were left out or still differ
   4   the plan is stale or was edited, so nothing was changed
   5   done, except for steps that wait for their restart window
   130 interrupted`,
