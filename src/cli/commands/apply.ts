@@ -50,7 +50,7 @@ const DESCRIPTION = {
   },
   flags: {
     ...PLANNING_FLAGS,
-    base: text('Manifests:', 'With --introduced, the git ref to compare the manifests with', { value: 'REF' }),
+    base: text('Manifests:', 'With --introduced, the git ref to compare with', { value: 'REF' }),
     'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
     allow: text('Consent:', 'Impacts to allow: disconnect, move, replace, delete; or none, to forbid restarts too', {
       value: 'LIST',
@@ -63,7 +63,7 @@ const DESCRIPTION = {
     journal: text('Output:', 'Append each event to FILE before continuing', { value: 'FILE' }),
     html: {
       ...HTML_FLAG.html,
-      describe: 'Also write an HTML page to FILE, even if steps fail or are interrupted',
+      describe: 'Also write an HTML page to FILE, even if steps fail',
     },
     format: formatFlag('Output format; json prints one event per line', ['terminal', 'json']),
     ...PLAN_VIEW_FLAGS,
@@ -74,7 +74,7 @@ const DESCRIPTION = {
     ['$0 apply plan.json', 'Apply a plan that plan --out saved'],
     ['$0 apply --auto-approve --allow delete', 'Apply without a prompt, and allow deletes'],
     ['$0 apply --base origin/main --introduced', 'Apply only the changes since origin/main'],
-    ['$0 apply --html apply.html', 'Also write a page with the outcome'],
+    ['$0 apply --html apply.html', 'Also write an HTML page'],
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `After Ctrl-C, apply completes running steps, and starts new ones only to restore a branch's primary.
@@ -86,8 +86,8 @@ Exit codes:
   1   an error before anything was changed, you declined, every change is refused or denied, or the
       output was lost
   3   incomplete: a step failed, was stale or not allowed, or projects were left out or still differ
-  4   the plan is stale or was edited, so nothing was changed
-  5   done, except for steps that wait for their restart window
+  4   the plan is stale or was edited; nothing was changed
+  5   done, except steps that wait for their restart window
   130 interrupted`,
 } as const satisfies Description
 
