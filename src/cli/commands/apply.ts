@@ -83,8 +83,7 @@ terminal, --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do
-  1   an error before anything was changed, you declined, every change is refused or denied, or the
-      output was lost
+  1   an error before any change, you declined, everything is refused or denied, or output was lost
   3   incomplete: a step failed, was stale or not allowed, or projects were left out or still differ
   4   the plan is stale or was edited; nothing was changed
   5   done, except steps that wait for their restart window

@@ -35,7 +35,7 @@ const DESCRIPTION = {
   flags: {
     project: IMPORTED_PROJECTS,
     branch: text('', 'Limit to database branches whose name matches GLOB; repeatable', { value: 'GLOB', array: true }),
-    pin: toggle('', 'Pin every compute by its id'),
+    pin: toggle('', 'Pin every added compute by its id'),
     out: text(
       '',
       'File to write or update (default: stdout). With several projects or a glob, the folder to write to (default: espalier)',

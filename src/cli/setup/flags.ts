@@ -125,7 +125,7 @@ export const REVIEW_FLAGS = {
     value: 'FILE',
     array: true,
   }),
-  override: text('Review:', 'Allow changes that policy NAME denies, and record REASON; repeatable', {
+  override: text('Review:', 'Allow what policy NAME denies, and record REASON; repeatable', {
     value: 'NAME=REASON',
     array: true,
   }),
