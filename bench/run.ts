@@ -50,7 +50,7 @@ execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
 const folder = await mkdtemp(join(tmpdir(), 'espalier-bench-'))
 const bench: Bench = { runs: quick ? 1 : 3, quick, folder, built: join(folder, 'built') }
 const about = { node: process.version, platform: process.platform, cores: availableParallelism(), runs: bench.runs }
-const aboutText = `Node ${about.node}, ${about.platform}, ${about.cores} cores. Each figure is the median (min–max) of ${about.runs} runs.`
+const aboutText = `Node ${about.node}, ${about.platform}, ${about.cores} cores. Except at start-up, each figure is the median (min–max) of ${about.runs} runs.`
 console.log(aboutText)
 const sections: Section[] = []
 try {

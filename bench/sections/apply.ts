@@ -69,7 +69,7 @@ export const applySection = async ({ runs, quick, folder }: Bench): Promise<Sect
   return {
     name: 'Apply',
     about:
-      'The times of `espalier apply` are measured from the start of the first step to the end of the last. The critical path is the longest chain of operation times within a project, plus one round trip for each call. A move starts no operation, so the read that verifies it also counts as a call. The scenarios with operations run at the same time. The scenario with moves runs alone.',
+      'The times of `espalier apply` are measured from the start of the first step to the end of the last. The critical path is the longest chain of operation times within a project, plus one round trip for each call. A move starts no operation, so the read that verifies it also counts as a call. The scenarios with operations run at the same time, those with moves alone.',
     rows: chosen.map(({ name, operationMs, spread, latencyMs }, index) => {
       const all = measured[index] ?? []
       return {

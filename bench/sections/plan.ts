@@ -40,7 +40,7 @@ export const planSection = async (bench: Bench): Promise<Section> => {
   return {
     name: 'Plan',
     about:
-      '`espalier plan` runs as a process, without the rate limit of its client. The floor is a process that only sends the same requests, at most sixteen at a time, and discards the responses. The two processes run alternately. There is no row for 100,000 computes in one project, because the API returns all computes of a project in one response, and Espalier reads at most 32 MiB (about 25,000 computes).',
+      "A process does the work of `espalier plan`, without its client's rate limit. The floor is a process that only sends the same requests, at most sixteen at a time, and discards the responses. The two processes run alternately. There is no row for 100,000 computes in one project, because the API returns all computes of a project in one response, and Espalier reads at most 32 MiB (about 25,000 computes).",
     rows,
     ...(timeIsMissing ? { skipped: [NO_TIME] } : {}),
   }

@@ -3,8 +3,9 @@
  * elsewhere: whether manifests are invalid (`usableOf` in round/read.ts), their history (`of` in
  * source/desired-state.ts), `Unreachable` and `KeyRefused`
  * (`afterFailedRead` in retries.ts), `PlanError` (round/decide.ts), `RestartLimit` (`heldRound` in round.ts), other
- * `Failing` (`concluded` in tell/view.ts, and `showError` in project.ts for an unexpected error), and `Progressing` and
- * `Unknown` while nothing is concluded (project.ts). Of several states, `worstOf` in round.ts shows one.
+ * `Failing` (`concluded` in tell/view.ts, and `showError` in project.ts for an unexpected error), the states of
+ * undeclared projects (`#finishUndeclared` in project.ts), and `Progressing` and `Unknown` while nothing is concluded
+ * (project.ts). Of several states, `worstOf` in round.ts shows one.
  */
 import type {
   AgentReason,

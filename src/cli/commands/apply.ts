@@ -19,7 +19,6 @@ import { commandOf, type Description, type Invocation, type ValuesOf } from '../
 import { openWriteApi } from '../setup/connect.ts'
 import {
   CONNECTION_FLAGS,
-  EXIT_ERROR,
   formatFlag,
   HTML_FLAG,
   number,
@@ -51,7 +50,7 @@ const DESCRIPTION = {
   },
   flags: {
     ...PLANNING_FLAGS,
-    base: text('Manifests:', 'With --introduced, the git ref to compare the manifests with', { value: 'REF' }),
+    base: text('Manifests:', 'With --introduced, the git ref to compare with', { value: 'REF' }),
     'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
     allow: text('Consent:', 'Impacts to allow: disconnect, move, replace, delete; or none, to forbid restarts too', {
       value: 'LIST',
@@ -64,7 +63,7 @@ const DESCRIPTION = {
     journal: text('Output:', 'Append each event to FILE before continuing', { value: 'FILE' }),
     html: {
       ...HTML_FLAG.html,
-      describe: 'Also write an HTML page to FILE, even if steps fail or are interrupted',
+      describe: 'Also write an HTML page to FILE, even if steps fail',
     },
     format: formatFlag('Output format; json prints one event per line', ['terminal', 'json']),
     ...PLAN_VIEW_FLAGS,
@@ -74,21 +73,20 @@ const DESCRIPTION = {
     ['$0 apply', 'Show the plan, ask for confirmation, and apply it'],
     ['$0 apply plan.json', 'Apply a plan that plan --out saved'],
     ['$0 apply --auto-approve --allow delete', 'Apply without a prompt, and allow deletes'],
-    ['$0 apply --base origin/main --introduced', 'Apply only what this git branch introduces'],
-    ['$0 apply --html apply.html', 'Also write a page with the outcome'],
+    ['$0 apply --base origin/main --introduced', 'Apply only the changes since origin/main'],
+    ['$0 apply --html apply.html', 'Also write an HTML page'],
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `After Ctrl-C, apply completes running steps, and starts new ones only to restore a branch's primary.
-A second Ctrl-C stops immediately. To continue, apply the manifests again. If CI is set, apply does
-not prompt, so --auto-approve is required.
+A second Ctrl-C stops immediately. To continue, apply the manifests again. In CI or without a
+terminal, --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do
-  ${EXIT_ERROR},
-      or every change is refused or denied
-  3   incomplete: a step failed or was not allowed, or a project was left out
-  4   the plan is stale or was edited, so nothing was changed
-  5   done, except for steps that wait for their restart window
+  1   an error before any change, you declined, everything is refused or denied, or output was lost
+  3   incomplete: a step failed, was stale or not allowed, or projects were left out or still differ
+  4   the plan is stale or was edited; nothing was changed
+  5   done, except steps that wait for their restart window
   130 interrupted`,
 } as const satisfies Description
 

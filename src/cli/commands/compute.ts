@@ -25,7 +25,41 @@ import { ifAny } from '../setup/manifests.ts'
 import { askYes, requireTerminal } from '../terminal/ask.ts'
 import { print } from '../terminal/terminal.ts'
 
-const describe = (action: string) =>
+const CHANGED = '4   a compute or its branch has changed since it was read, so no request was sent for it'
+const CLOSED = '5   a restart window is closed, so no more requests were sent'
+
+const WITHIN_WINDOWS = `Shows the effect on connections, asks for confirmation, and waits for the operations to end. The
+restart windows in the current folder's manifests apply, unless you pass --now.
+
+Exit codes:
+  0   done, or nothing to do
+  1   you declined, an operation failed or timed out, or another error
+  ${CHANGED}
+  ${CLOSED}`
+
+const NOTES: Readonly<Record<ComputeAction, string>> = {
+  start: `Shows the effect on connections, and waits for the operations to end. Needs no confirmation, and
+ignores restart windows.
+
+Exit codes:
+  0   done, or nothing to do
+  1   an operation failed or timed out, or another error
+  ${CHANGED}`,
+  suspend: WITHIN_WINDOWS,
+  restart: WITHIN_WINDOWS,
+  delete: `Shows the effect on connections, asks for confirmation, and waits for the operations to end.
+
+The manifests in the current folder apply: no flag overrides \`protect: true\`, and restart windows
+apply unless you pass --now.
+
+Exit codes:
+  0   done
+  1   you declined, a compute is protected, an operation failed or timed out, or another error
+  ${CHANGED}
+  ${CLOSED}`,
+}
+
+const describe = (action: ComputeAction) =>
   ({
     positionals: {
       refs: { describe: 'Computes, each given as an id, BRANCH (for its primary) or BRANCH/REPLICA', array: true },
@@ -38,16 +72,7 @@ const describe = (action: string) =>
       ...CONNECTION_FLAGS,
     },
     examples: [[`$0 compute ${action} staging`, 'Refer to a primary by its database branch']],
-    notes: `Shows the effect on connections, asks for confirmation (except for start), and waits for the operations to end.
-
-The manifests in the current folder apply: no flag overrides \`protect: true\`, and restart windows
-apply unless you pass --now.
-
-Exit codes:
-  0   done, or nothing to do
-  1   wrong input, you declined, a compute is protected, or an operation failed or timed out
-  4   a compute or its branch has changed since it was read, so no request was sent for it
-  5   a restart window is closed, so no more requests were sent`,
+    notes: NOTES[action],
   }) as const satisfies Description
 
 type ComputeFlags = ValuesOf<ReturnType<typeof describe>>

@@ -29,7 +29,7 @@ const DESCRIPTION = {
   ],
   notes: `Exit codes:
   0   estimated
-  1   wrong input, or a project cannot be read (the others are shown)`,
+  1   an error, or a project cannot be read (the others are shown)`,
 } as const satisfies Description
 
 type CostFlags = ValuesOf<typeof DESCRIPTION>

@@ -6,7 +6,7 @@ import { print, styleOf } from '../terminal/terminal.ts'
 
 const DESCRIPTION = {
   positionals: {
-    code: { describe: 'A code such as E_SIZE, PRUNED or restart; an exit code; or the word sizes', optional: true },
+    code: { describe: 'A code such as E_SIZE, PRUNED or restart; an exit code; or sizes', optional: true },
   },
   flags: {},
   examples: [
@@ -16,7 +16,7 @@ const DESCRIPTION = {
   ],
   notes: `Exit codes:
   0   explained
-  1   there is no such code`,
+  1   no such code, or wrong usage`,
 } as const satisfies Description
 
 const ALL = new Map(Object.entries(EXPLANATIONS))

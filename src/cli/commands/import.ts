@@ -35,7 +35,7 @@ const DESCRIPTION = {
   flags: {
     project: IMPORTED_PROJECTS,
     branch: text('', 'Limit to database branches whose name matches GLOB; repeatable', { value: 'GLOB', array: true }),
-    pin: toggle('', 'Pin every compute by its id'),
+    pin: toggle('', 'Pin every added compute by its id'),
     out: text(
       '',
       'File to write or update (default: stdout). With several projects or a glob, the folder to write to (default: espalier)',
@@ -50,16 +50,16 @@ const DESCRIPTION = {
     ['$0 import --project shop --out fleet.yaml', 'Update an existing manifest'],
     ["$0 import --project shop --branch 'preview/*'", 'Print a manifest for the matching branches'],
   ],
-  notes: `Common sizes and scale-to-zero times become \`defaults\`. Branches that expire, or that share a
-prefix such as preview/, are declared by a rule instead of by name. stderr lists the inferred rules.
-The end of a new manifest lists what it cannot express, which is therefore not managed.
+  notes: `Common sizes and scale-to-zero times become \`defaults\`. Without --pin, rules declare
+branches that seem short-lived, such as preview/1 and preview/2; stderr lists these rules. The end of
+a new manifest lists what it cannot express, which is therefore not managed.
 
 If the file given with --out exists, missing computes are added to it, and values that differ are
 set to the live values. Everything else is kept, including declared computes that are not live.
 
 Exit codes:
   0   written
-  1   wrong input, or a project could not be imported (the others are written)`,
+  1   an error, or a project could not be imported (the others are written)`,
 } as const satisfies Description
 
 type ImportFlags = ValuesOf<typeof DESCRIPTION>

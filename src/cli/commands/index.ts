@@ -24,7 +24,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'import',
-    summary: 'Write manifests that match the live projects, so that a plan shows no changes',
+    summary: 'Write or update manifests from live projects',
     load: async () => (await import('./import.ts')).importCommand,
   },
   {
@@ -84,7 +84,7 @@ export const COMMANDS: readonly Entry[] = [
     command: 'compute',
     summary: 'Start, suspend, restart or delete individual computes',
     examples: [['$0 compute start staging', 'Wake the primary on staging']],
-    notes: 'The next apply creates deleted computes again if a manifest declares them.',
+    notes: 'The next apply creates deleted computes again if they are declared without a pin.',
     subcommands: [
       {
         command: 'start <refs..>',

@@ -47,14 +47,15 @@ const DESCRIPTION = {
   },
   examples: [
     ['$0 init', 'With an API key, import every project, or choose at the terminal'],
-    ['$0 init --project quiet-river-12345678', 'Write a manifest to fill in (needs no API key)'],
+    ['$0 init --project quiet-river-12345678', 'Without an API key, write a manifest to fill in'],
     ['$0 init --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `Existing files are not overwritten, but missing entries are added to .vscode/settings.json and extensions.json.
 
 Exit codes:
   0   done
-  1   wrong input, there is neither an API key nor a project id, or a project could not be imported (the others are written)`,
+  1   there is neither an API key nor a project id, a project could not be imported (the
+      others are written), or another error`,
 } as const satisfies Description
 
 type InitFlags = ValuesOf<typeof DESCRIPTION>

@@ -43,12 +43,12 @@ const FILTER_FLAGS = {
       value: 'NAME',
     },
   ),
-  since: duration('Filters:', 'List only operations that started in the last TIME, such as 2h or 7d'),
+  since: duration('Filters:', 'List only operations created in the last TIME, such as 2h or 7d'),
 } as const
 
 const EXIT_NOTES = `Exit codes:
   0   done, even if no operation matches
-  1   wrong input`
+  1   an error`
 
 const LIST = {
   flags: {
@@ -66,11 +66,17 @@ const LIST = {
 
 const GET = {
   positionals: { ref: { describe: 'Operation id' } },
-  flags: COMMON,
+  flags: {
+    ...COMMON,
+    project: {
+      ...ONE_PROJECT,
+      describe: 'Project whose id or name matches GLOB; optional if the manifests declare it',
+    },
+  },
   examples: [['$0 operations get ID --format json', 'Show all fields that the API returns']],
   notes: `Exit codes:
   0   shown
-  1   wrong input, or no such operation`,
+  1   no such operation, or another error`,
 } as const satisfies Description
 
 const WAIT = {
@@ -82,7 +88,7 @@ const WAIT = {
   examples: [['$0 operations wait ID --timeout 5m', 'Wait for at most five minutes']],
   notes: `Exit codes:
   0   all operations finished or were skipped
-  1   an operation failed permanently or was cancelled, the wait timed out, or wrong input`,
+  1   an operation failed permanently or was cancelled, the wait timed out, or another error`,
 } as const satisfies Description
 
 const WATCH = {

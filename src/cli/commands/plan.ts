@@ -70,10 +70,10 @@ const DESCRIPTION = {
   examples: [
     ['$0 plan', 'Compare the manifests with the live projects'],
     ['$0 plan --out plan.json', 'Save the plan so that exactly this plan can be applied later'],
-    ['$0 plan --detailed-exitcode', 'For scripts: exit with 0 if there are no changes, and with 2 if there are'],
+    ['$0 plan --detailed-exitcode', 'For scripts: exit with 2 if there is something to do'],
     ['$0 plan --live live.json', 'Plan from a snapshot, without network access or an API key'],
-    ['$0 plan --base origin/main', 'Separate the changes of this git branch from existing drift'],
-    ['$0 plan --base origin/main --introduced', 'Plan only the changes on this git branch'],
+    ['$0 plan --base origin/main', 'Separate the changes since origin/main from existing drift'],
+    ['$0 plan --base origin/main --introduced', 'Plan only the changes since origin/main'],
     ["$0 plan --project 'shop*' --branch main", 'Plan only some projects and branches'],
     ['$0 plan --rehearse', 'Also try the plan on a copy in a sandbox'],
     ['$0 plan --format markdown', 'Print the plan as Markdown, for a pull request'],

@@ -35,7 +35,7 @@ const DESCRIPTION = {
   ],
   notes: `Exit codes:
   0   shown
-  1   not a saved plan, or an error in the manifests
+  1   not a saved plan, or another error
   4   the plan was edited after it was saved`,
 } as const satisfies Description
 

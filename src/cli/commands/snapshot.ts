@@ -26,7 +26,7 @@ const DESCRIPTION = {
   ],
   notes: `Exit codes:
   0   saved
-  1   wrong input, or a project cannot be read (the others are saved)`,
+  1   an error, or a project cannot be read (the others are saved)`,
 } as const satisfies Description
 
 type SnapshotFlags = ValuesOf<typeof DESCRIPTION>

@@ -59,18 +59,18 @@ const DESCRIPTION = {
   ],
   notes: `The SYNC column compares each compute with the manifests:
   in sync     a manifest declares it, and it matches
-  differs     a plan would change it
+  differs     a plan contains a change to it
   unmanaged   no manifest declares or prunes it
   unknown     its project cannot be planned, or a manifest has errors; the output says why
 
-With --project, manifests are optional. A project that no manifest declares is listed without
-SYNC.
+With --project, manifests are optional. Unless they declare every listed project, SYNC is
+left out.
 
-On a terminal, columns that do not fit are left out, unless you pass -o wide.
+On a terminal without -o wide, columns that do not fit are left out.
 
 Exit codes:
   0   listed
-  1   wrong input, or a project cannot be read or planned; the others are listed`,
+  1   an error, or a project cannot be read or planned (others are listed)`,
 } as const satisfies Description
 
 type StatusFlags = ValuesOf<typeof DESCRIPTION>

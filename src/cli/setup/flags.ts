@@ -125,7 +125,7 @@ export const REVIEW_FLAGS = {
     value: 'FILE',
     array: true,
   }),
-  override: text('Review:', 'Allow changes that policy NAME denies, and record REASON; repeatable', {
+  override: text('Review:', 'Allow what policy NAME denies, and record REASON; repeatable', {
     value: 'NAME=REASON',
     array: true,
   }),
@@ -135,8 +135,12 @@ export const REVIEW_FLAGS = {
 export const PLANNING_FLAGS = {
   ...REVIEW_FLAGS,
   ...SELECTION_FLAGS,
+  branch: {
+    ...SELECTION_FLAGS.branch,
+    describe: 'Limit to changes on database branches whose name or id matches GLOB, and those they need; repeatable',
+  },
   wave: text('Manifests:', 'Limit to the projects in rollout wave NAME', { value: 'NAME' }),
-  introduced: toggle('Manifests:', 'With --base, include only changes since REF, not drift'),
+  introduced: toggle('Manifests:', 'With --base, include only changes since REF, and those they need'),
 } as const
 
 /** The smallest `--time-scale` of a sandbox. */
