@@ -90,7 +90,7 @@ const milliseconds = z.number().min(0).max(86_400_000)
 const requestEffect = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.literal('latency'), ms: milliseconds, jitterMs: milliseconds.default(0) })
-    .describe('executes the request only after `ms` milliseconds of sandbox time, plus up to `jitterMs`'),
+    .describe('executes the request after `ms` milliseconds of sandbox time, plus up to `jitterMs`'),
   z
     .strictObject({ kind: z.enum(['reset-before', 'reset-after']) })
     .describe('closes the connection before or after the request takes effect'),
@@ -114,7 +114,7 @@ const requestEffect = z.discriminatedUnion('kind', [
     .describe('lists of computes and operations show the state from `ms` milliseconds ago'),
   z
     .strictObject({ kind: z.literal('ignore'), attributes: z.array(z.enum(attributeNames)).min(1).optional() })
-    .describe('accepts an update, but does not change these attributes (default: all)'),
+    .describe('accepts an update of a compute, but does not change these attributes (default: all)'),
   z
     .strictObject({ kind: z.literal('suspend-on-delete') })
     .describe('deleting a compute that is not idle starts `suspend_compute`, as the OpenAPI document shows'),
@@ -123,9 +123,7 @@ const requestEffect = z.discriminatedUnion('kind', [
     .describe('another client creates a compute just before the request takes effect'),
   z
     .strictObject({ kind: z.literal('rival-update'), endpoint_id: z.string().optional(), endpoint: changedEndpoint })
-    .describe(
-      'another client changes a compute (default: the one in the request) just before the request takes effect',
-    ),
+    .describe('another client first changes a compute (default: the one in the request)'),
   z
     .strictObject({ kind: z.literal('rival-delete'), endpoint_id: z.string().optional() })
     .describe('like `rival-update`, but the other client deletes the compute'),
@@ -136,12 +134,12 @@ const operationEffect = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.enum(['fail', 'error']), message: z.string().default('injected fault') })
     .describe(
-      '`fail`: the operation fails, and (except `check_availability`) is retried after 1 s, then after another 2 s. `error`: it ends with this status, and is not retried',
+      '`fail`: the operation fails, and (except `check_availability`) is retried after 1 s, then another 2 s. `error`: it ends with this status, without a retry',
     ),
   z
     .strictObject({ kind: z.enum(['cancel', 'skip', 'hang']) })
     .describe(
-      'the operation is cancelled or skipped, or it does not end until the sandbox restarts, and keeps the project locked',
+      'the operation is cancelled or skipped, or it does not end until the sandbox restarts or its project is deleted, and keeps the project locked',
     ),
   z
     .strictObject({ kind: z.literal('slow'), ms: milliseconds })
@@ -153,7 +151,7 @@ const operationEffect = z.discriminatedUnion('kind', [
 
 const how = {
   times: z.int().min(0).default(1).describe('how often the fault occurs; 0 means without limit'),
-  after: z.int().min(0).default(0).describe('how many matching requests or operations are skipped first'),
+  after: z.int().min(0).default(0).describe('how many matching requests or operations to skip first'),
   chance: z
     .number()
     .gt(0)

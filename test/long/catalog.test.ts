@@ -1,5 +1,5 @@
 /** The API's roles and databases match those in Postgres, whether the API or SQL created them. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -200,6 +200,20 @@ test('while the compute restarts, is resized, is suspended and is deleted, reads
   await Promise.all(polls)
   // Without its compute, the branch has no connection string.
   expect([...statuses].filter((status) => !/^(GET (200|404)|DELETE (204|423))$/.test(status))).toEqual([])
+})
+
+test('while Postgres does not respond, reads return the last known roles and writes return 423', async () => {
+  const { call, id, main, compute } = await newProject()
+  await query(await uriOf('neondb_owner', 'neondb', { call, id, main, compute }), 'SELECT 1')
+  const pid = Number(
+    readFileSync(join(stateDir, 'postgres', 'branches', main, 'postmaster.pid'), 'utf8').split('\n')[0],
+  )
+  process.kill(pid, 'SIGSTOP')
+  onTestFinished(() => void process.kill(pid, 'SIGCONT'))
+  const path = `/${id}/branches/${main}/roles`
+  const [read, write] = await Promise.all([sendOnce(path), sendOnce(`${path}/neondb_owner`, 'DELETE')])
+  expect(await read.json()).toMatchObject({ roles: [{ name: 'neondb_owner' }] })
+  expect(write.status).toBe(423)
 })
 
 test('a branch inherits roles, databases and passwords from its parent, and later changes stay separate', async () => {

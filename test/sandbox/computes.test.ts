@@ -139,7 +139,9 @@ test('settings in a request replace the existing ones as a whole', async () => {
     return body.endpoint.settings.pg_settings
   }
   expect(await send({ work_mem: '8MB', jit: 'off' })).toEqual({ work_mem: '8MB', jit: 'off' })
-  expect(await send({ jit: 'on' })).toEqual({ jit: 'on' })
+  expect(await send({ jit: 'on', search_path: 'app' })).toEqual({ jit: 'on', search_path: 'app' })
+  const reordered = { settings: { pg_settings: { search_path: 'app', jit: 'on' } } }
+  expect(operationsOf(await call('PATCH', at(PRIMARY), { endpoint: reordered }))).toEqual([])
   expect(await send({})).toEqual({})
 })
 

@@ -117,7 +117,7 @@ test('an operation that has failed for the last time runs again on request, with
   const { id } = await operation()
   const retry = (of = id) => caller({ apiUrl: controlUrl, apiKey: controlToken })('POST', `/operations/${of}/retry`)
   await clock.advance(1_000)
-  expect(await retry()).toMatchObject({ status: 409, body: { message: expect.stringContaining('not failed') } })
+  expect(await retry()).toMatchObject({ status: 409, body: { message: expect.stringContaining('has not ended') } })
   await clock.advance(60_000)
   expect((await retry()).body.operation).toMatchObject({ id, status: 'running', failures_count: 3 })
   expect(await compute()).toMatchObject({ current_state: 'idle', pending_state: 'active' })

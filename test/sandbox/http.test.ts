@@ -10,8 +10,8 @@ test.each([
   ['POST', `${P}/endpoints`],
   ['DELETE', `${P}/endpoints/${PRIMARY}`],
 ])('%s %s without a valid key returns 401', async (method, path) => {
-  const { call } = shared()
-  for (const authorization of ['', 'Bearer wrong', 'Basic abc']) {
+  const { call, sandbox } = shared()
+  for (const authorization of ['', 'Bearer wrong', 'Basic abc', sandbox.apiKey]) {
     const answer = await call(method, path, undefined, { authorization })
     expect(refusal(answer)).toEqual({
       status: 401,

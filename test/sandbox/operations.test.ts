@@ -1,4 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { manualClock } from '../../src/sandbox/clock.ts'
+import { resolveSeed } from '../../src/sandbox/seed/seed.ts'
+import { seedRecords } from '../../src/sandbox/seed/seed-records.ts'
+import { suspendCompute } from '../../src/sandbox/world/compute-commands.ts'
+import { memoryStore } from '../../src/sandbox/world/records.ts'
+import { World } from '../../src/sandbox/world/world.ts'
 import { type Call, openSandbox, P, PRIMARY, SEED } from './open-sandbox.ts'
 
 const INSTANT = { start_compute: 0, suspend_compute: 0 }
@@ -69,4 +76,31 @@ test('a seed can define past operations, and new operations are listed after the
   const newest = await call('GET', `${P}/operations?limit=3`)
   expect(idsOf(newest.body.operations).slice(0, 2)).toEqual(idsOf(body.operations).toReversed())
   expect(newest.body.operations[2]).toMatchObject({ status: 'finished', total_duration_ms: expect.any(Number) })
+})
+
+test('the fault slow makes an operation longer, also if the work on the compute backend takes time', async () => {
+  const clock = manualClock()
+  let finishWork: () => void = () => undefined
+  const world = new World({
+    clock,
+    store: memoryStore,
+    keepsHistory: false,
+    durations: INSTANT,
+    faultOf: () => ({ kind: 'slow', ms: 1_000 }),
+    begin: () =>
+      new Promise<void>((resolve) => {
+        finishWork = resolve
+      }),
+    log: () => undefined,
+  })
+  world.restore(seedRecords(resolveSeed(SEED), clock.now()).map((put) => ({ put })))
+  const project = SEED.projects[0].id
+  suspendCompute(world, project, PRIMARY)
+  await clock.advance(5_000)
+  finishWork()
+  await setImmediate()
+  await clock.advance(999)
+  expect(world.compute(project, PRIMARY).state).toBe('active')
+  await clock.advance(1)
+  expect(world.compute(project, PRIMARY).state).toBe('idle')
 })

@@ -36,7 +36,7 @@ const DESCRIPTION = {
 
 Exit codes:
   0   the connection string was printed, or psql succeeded
-  1   no such sandbox or compute, or psql failed`,
+  1   wrong usage, no such sandbox or real compute, or psql failed`,
 } as const satisfies Description
 
 type ConnectFlags = ValuesOf<typeof DESCRIPTION>

@@ -12,9 +12,9 @@ const TIME_SCALE = { min: MIN_TIME_SCALE, isFractional: true } as const
 const DESCRIPTION = {
   flags: {
     port: number('', 'Port on 127.0.0.1; 0 picks a free port (default: 7788, or a free port if 7788 is taken)', PORT),
-    state: text('', 'Directory for persistent state (default: state is kept only in memory)', { value: 'DIR' }),
+    state: text('', 'Directory for persistent state (default: none)', { value: 'DIR' }),
     seed: text('', 'File with the initial projects, branches and computes', { value: 'FILE' }),
-    'time-scale': number('', 'How many times faster than real time the sandbox runs', TIME_SCALE),
+    'time-scale': number('', 'How many times as fast as real time the sandbox runs', TIME_SCALE),
     key: text('', 'API key that the sandbox accepts (default: the key in --state, or a new one)', { value: 'KEY' }),
     faults: text('', 'File that lists the faults to inject', { value: 'FILE' }),
     'rate-limits': toggle(

@@ -227,7 +227,7 @@ export const defaultVersion = (versions: readonly number[]): number =>
 /** Settings that run programs, load libraries, open files or sockets, or set permissions. */
 const MACHINE_SETTINGS = [
   /^include/,
-  /_(command|library|libraries|path|director(y|ies)|destdir|dir|file|keyfile|filename|conninfo|provider)$/,
+  /(?<!^search)_(command|library|libraries|path|director(y|ies)|destdir|dir|file|keyfile|filename|conninfo|provider)$/,
   /^(ssl|unix_socket_.*|listen_addresses|port|bonjour.*|log_destination|logging_collector|log_file_mode)$/,
   /^(syslog_.*|event_source|allow_.*)$/,
   // Code that runs when a session starts, in languages that can access the machine.

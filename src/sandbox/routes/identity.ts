@@ -16,7 +16,7 @@ export type Identity =
 export const identify = (world: World, apiKey: string, keyUse: Map<string, number>): MiddlewareHandler => {
   const own = Buffer.from(digestOf(apiKey))
   return async (context, next) => {
-    const given = digestOf((context.req.header('authorization') ?? '').replace(/^Bearer /, ''))
+    const given = digestOf(/^Bearer (.+)$/i.exec(context.req.header('authorization') ?? '')?.[1] ?? '')
     const identity = timingSafeEqual(Buffer.from(given), own) ? { of: 'owner' as const } : identityOfKey(world, given)
     if (identity === undefined) throw new ApiError(401, 'supplied credentials do not pass authentication')
     keyUse.set(given, world.clock.now())

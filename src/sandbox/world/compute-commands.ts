@@ -1,4 +1,5 @@
 /** Commands on computes (docs/reference/control-api.md). */
+import { isDeepStrictEqual } from 'node:util'
 import { canScaleToZero, maxConnections, SCALE_TO_ZERO_DEFAULT, temporaryDiskGib } from '../../model/index.ts'
 import type { ComputeSpec } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'
@@ -56,8 +57,8 @@ export const updateCompute = (world: World, projectId: string, id: string, reque
   checkSuspendTimeout(project, request.suspend_timeout_seconds)
   const merged = merge(before, request, world.clock.now())
   checkLimits(merged, project)
-  const restarts = restartingOf(before) !== restartingOf(merged)
-  const isConfigured = restarts || configOf(before) !== configOf(merged)
+  const restarts = !isDeepStrictEqual(restartingOf(before), restartingOf(merged))
+  const isConfigured = restarts || !isDeepStrictEqual(configOf(before), configOf(merged))
   const operations = [
     ...(isConfigured ? applyConfig(merged, tables.branches.get(target), restarts) : []),
     ...(merged.disabled && isRunning(merged) ? [operationOn(merged, 'suspend_compute')] : []),
@@ -87,12 +88,19 @@ export const applyConfig = (
 }
 
 /** The attributes whose change restarts the compute: its size (docs/reference/control-api.md) and its preloaded libraries. */
-const restartingOf = ({ min, max, settings }: ComputeRecord): string =>
-  JSON.stringify([min, max, settings.preload_libraries])
+const restartingOf = ({ min, max, settings }: ComputeRecord): readonly unknown[] => [
+  min,
+  max,
+  settings.preload_libraries,
+]
 
 /** The other attributes whose change needs `apply_config`. The name and the branch do not (docs/reference/control-api.md). */
-const configOf = ({ suspendTimeoutSeconds, settings, poolerEnabled, passwordlessAccess }: ComputeRecord): string =>
-  JSON.stringify([suspendTimeoutSeconds, settings.pg_settings, poolerEnabled, passwordlessAccess])
+const configOf = ({ suspendTimeoutSeconds, settings, poolerEnabled, passwordlessAccess }: ComputeRecord) => [
+  suspendTimeoutSeconds,
+  settings.pg_settings,
+  poolerEnabled,
+  passwordlessAccess,
+]
 
 /**
  * Returns `undefined` if there is no such compute. This is not an error, because deleting is idempotent.

@@ -60,17 +60,21 @@ export const operationRunner = ({ clock, tables, at, store, faultOf, begin }: Op
         endAs({ status: 'cancelled' })
         break
       default:
-        work(operation, due)
+        work(operation, due, extra)
     }
   }
 
-  /** Finishes the operation at `due` or, if the work on the compute backend takes longer, when that work is done. */
-  const work = (operation: OperationRecord, due: number): void => {
+  /**
+   * Finishes the operation at `due` or, if the work on the compute backend takes longer, `extra` milliseconds after that
+   * work is done.
+   */
+  const work = (operation: OperationRecord, due: number, extra: number): void => {
     const finish = (result?: unknown): void => end({ ...operation, status: result === SKIPPED ? SKIPPED : 'finished' })
     const settle = (act: () => void): void => {
       if (isStopped) return
-      if (due <= clock.now()) act()
-      else at(due, act)
+      const time = Math.max(due, clock.now() + extra)
+      if (time <= clock.now()) act()
+      else at(time, act)
     }
     const done = begin(operation)
     if (done === undefined) at(due, finish)

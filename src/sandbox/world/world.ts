@@ -226,7 +226,8 @@ export class World {
     const operation = tables?.operationById.get(id)
     if (tables === undefined || operation === undefined) throw new ApiError(404, 'operation not found')
     const { status, computeId } = operation
-    if (status !== 'failed' || !isOver(operation)) throw new ApiError(409, `the operation is ${status}, not failed`)
+    if (!isOver(operation)) throw new ApiError(409, `the operation has not ended: its status is ${status}`)
+    if (status !== 'failed') throw new ApiError(409, `the operation is ${status}, not failed`)
     if (computeId !== undefined && !tables.computes.has(computeId)) throw new ApiError(409, 'the endpoint was deleted')
     const last = lastOperation(tables, operation)
     if (last !== operation) throw new ApiError(409, `there is a later operation: ${last?.action} ${last?.id}`)

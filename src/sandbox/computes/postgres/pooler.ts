@@ -99,7 +99,8 @@ const startPooler = async (program: string, { server, spec }: RunningServer, hom
   return {
     socketPath: join(folder, `.s.PGSQL.${SOCKET_PORT}`),
     stop: async () => {
-      kill('SIGTERM')
+      // Since version 1.23, PgBouncer waits on SIGTERM until its clients have disconnected (release notes).
+      kill('SIGQUIT')
       await ended
     },
   }

@@ -291,7 +291,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
           const [primary] = servers.list({ branchId, type: 'read_write' })
           if (primary === undefined) return undefined
           try {
-            return await readCatalog(primary.server)
+            return await orTimeout(readCatalog(primary.server), until - performance.now())
           } catch (error) {
             if (!(error instanceof ConnectionError) || performance.now() > until) throw error
           }
@@ -326,6 +326,14 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
       await home.close()
     },
   }
+}
+
+/** A server that is stopped or out of memory may accept a session and never respond. @throws {ConnectionError} after `ms`. */
+const orTimeout = <T>(work: Promise<T>, ms: number): Promise<T> => {
+  const late = pause(Math.max(0, ms), undefined, { ref: false }).then((): never => {
+    throw new ConnectionError(CANNOT_CONNECT_NOW, 'the compute does not respond')
+  })
+  return Promise.race([work, late])
 }
 
 /** Sends the client the reason why the compute could not be started. */
