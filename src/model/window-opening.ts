@@ -36,7 +36,8 @@ export const openingOf = (windows: readonly RestartWindow[], at: number): Openin
 }
 
 /**
- * When the windows are open and stay open for at least `ms`. Without `opensAt`, they are never open for that long.
+ * When the windows are open and stay open for at least `ms`. Openings that are too short are skipped. Without `opensAt`,
+ * the windows are not open for that long within two weeks, and windows recur every week.
  *
  * @param at milliseconds since the epoch.
  */
@@ -44,8 +45,14 @@ export const openingFor = (windows: readonly RestartWindow[], at: number, ms: nu
   const fits = (from: number): boolean => ms === 0 || closingOf(windows, from) - from >= ms
   const first = openingOf(windows, at)
   if (first.isOpen && fits(at)) return first
-  const { isOpen, opensAt, ...next } = first.isOpen ? openingOf(windows, closingOf(windows, at)) : first
-  return opensAt === undefined || !fits(Date.parse(opensAt)) ? { isOpen: false } : { isOpen: false, opensAt, ...next }
+  let next = first.isOpen ? openingOf(windows, closingOf(windows, at)) : first
+  while (next.opensAt !== undefined) {
+    const from = Date.parse(next.opensAt)
+    if (fits(from)) return next
+    if (from > at + HORIZON_DAYS * 86_400_000) break
+    next = openingOf(windows, closingOf(windows, from))
+  }
+  return { isOpen: false }
 }
 
 /** When the first of the windows, all open at `at`, closes; milliseconds since the epoch. */

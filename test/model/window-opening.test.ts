@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatWindow, type RestartWindow, WEEKDAYS } from '../../src/model/index.ts'
-import { closingOf, openingOf } from '../../src/model/window-opening.ts'
+import { closingOf, openingFor, openingOf } from '../../src/model/window-opening.ts'
 import { runs } from '../long-runs.ts'
 
 const window = (days: string, from: string, to: string, timezone: string): RestartWindow => ({
@@ -97,6 +97,19 @@ describe('daylight saving', () => {
     expect(opening(window('sun', '02:00', '03:00', 'Europe/Berlin'), '2027-03-27T12:00:00Z').opensAt).toBe(
       '2027-04-04T00:00:00.000Z',
     )
+  })
+})
+
+describe('an opening of at least', () => {
+  it.each([
+    [60, 'in the window', '2026-11-22T01:30:00Z', { isOpen: true }],
+    [60, 'too late in the window', '2026-11-22T02:30:00Z', '2026-11-29T01:00:00.000Z'],
+    [90, 'before a clock change that shortens the window', '2027-03-27T12:00:00Z', '2027-04-04T00:00:00.000Z'],
+    [121, 'before a window that is too short', '2026-11-21T12:00:00Z', { isOpen: false }],
+  ])('%i minutes, asked for %s (%s), is %j', (minutes, _when, at, expected) => {
+    const found = openingFor([SUNDAY_NIGHT], Date.parse(at), minutes * 60_000)
+    if (typeof expected === 'string') expect(found).toMatchObject({ isOpen: false, opensAt: expected })
+    else expect(found).toEqual(expected)
   })
 })
 
