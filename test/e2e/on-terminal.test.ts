@@ -118,7 +118,8 @@ const openSandbox = (options: Pick<SandboxOptions, 'timeScale'>) =>
           { name: 'main', computes: [{ id: `ep-main-${n}`, size: 1, scaleToZero: 'never' }] },
           { name: 'idle', computes: [{ id: `ep-idle-${n}`, size: 1, state: 'idle' }] },
           { name: 'refused', computes: [{ id: `ep-refused-${n}`, size: 1 }] },
-          { name: 'broken', computes: [{ id: `ep-broken-${n}`, size: 1 }] },
+          // Its suspension would fail too, and again after each attempt.
+          { name: 'broken', computes: [{ id: `ep-broken-${n}`, size: 1, scaleToZero: 'never' }] },
           { name: 'spare' },
         ],
       })),

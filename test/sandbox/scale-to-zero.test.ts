@@ -80,6 +80,29 @@ test('scale to zero waits until running operations finish', async () => {
   expect((await show(call, IDLE)).current_state).toBe('idle')
 })
 
+test('after a suspension that failed, the compute stays active for its scale-to-zero time', async () => {
+  const { call, clock, sandbox } = await openSandbox()
+  const suspensions = async (): Promise<number> => {
+    const { body } = await call('GET', `${P}/operations`)
+    return body.operations.filter(({ action }: { action: string }) => action === 'suspend_compute').length
+  }
+  sandbox.control.addFault({
+    on: 'operation',
+    endpoint_id: IDLE,
+    action: 'suspend_compute',
+    effect: { kind: 'error' },
+    times: 0,
+  })
+  await call('POST', `${P}/endpoints/${IDLE}/start`)
+  await clock.advance(310_000)
+  expect(await suspensions()).toBe(1)
+  await clock.advance(290_000)
+  expect((await show(call, IDLE)).current_state).toBe('active')
+  expect(await suspensions()).toBe(1)
+  await clock.advance(20_000)
+  expect(await suspensions()).toBe(2)
+})
+
 test('computes that are due at the same time are suspended one after another', async () => {
   const computes = Array.from({ length: 5 }, () => ({ type: 'read_only' as const, size: 1 }))
   const { call, clock } = await openSandbox({

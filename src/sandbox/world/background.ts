@@ -114,8 +114,15 @@ const SOON_MS = 1_000
 /** @param activityOf returns the activity of a compute's clients, or `undefined` if the backend cannot tell. */
 export const scaleToZero = (world: World, activityOf: (computeId: string) => Promise<Activity> | undefined): void => {
   const timers = new Timers(world)
+  /** When each compute was last suspended. If that failed, it must be unused for the same time again. */
+  const attempts = new Map<string, number>()
 
-  const watch = (compute: ComputeRecord): void => checkAt(compute.id, dueTime(compute))
+  const watch = (compute: ComputeRecord): void => {
+    const { id, lastActive = 0 } = compute
+    const due = dueTime(compute)
+    const attempt = attempts.get(id) ?? 0
+    checkAt(id, due === undefined || attempt < due ? due : attempt + due - lastActive)
+  }
 
   const checkAt = (id: string, time: number | undefined): void => timers.set(id, time, () => check(id))
 
@@ -148,12 +155,18 @@ export const scaleToZero = (world: World, activityOf: (computeId: string) => Pro
     if ((dueTime(compute) ?? now) > now) watch(compute)
     else if (busy) checkAt(id, now + SOON_MS)
     else {
+      attempts.set(id, now)
       const suspended: ComputeRecord = { ...compute, pendingState: 'idle', updatedAt: now }
       world.commit(projectId, [suspended], [operationOn(compute, 'suspend_compute')])
     }
   }
 
-  world.watch({ compute: watch, computeDeleted: ({ id }) => checkAt(id, undefined) })
+  const forget = ({ id }: ComputeRecord): void => {
+    attempts.delete(id)
+    checkAt(id, undefined)
+  }
+
+  world.watch({ compute: watch, computeDeleted: forget })
 }
 
 const dueTime = (compute: ComputeRecord): number | undefined => {
