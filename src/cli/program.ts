@@ -18,6 +18,11 @@ export const runProgram = async (args: readonly string[], io: Io): Promise<ExitC
       return EXIT.ok
     }
     const { command, values } = await readCommandLine(words)
+    const { apiKeyFile } = values
+    if (typeof apiKeyFile === 'string') {
+      const { rejectKeyAsPath } = await import('./setup/key.ts')
+      rejectKeyAsPath(apiKeyFile, io.locate)
+    }
     invocation = values.invocation
     return await command.run(values, io)
   } catch (error) {

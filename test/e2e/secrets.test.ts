@@ -317,3 +317,16 @@ test('an invalid proxy address is reported without its password', async () => {
     expect(stderr).not.toContain('\u001b')
   }
 })
+
+test.each(['', ' '])(
+  'a key given in place of the path of its file is not printed, also not in a hint (%j)',
+  async (after) => {
+    const key = `napi_${'k3y'.repeat(20)}`
+    for (const command of ['plan', 'status', 'init']) {
+      const { code, stdout, stderr } = await espalier([command, '--api-key-file', `./${key}${after}`], {}, folder())
+      expect(code).toBe(1)
+      expect(stdout + stderr).toContain('E_KEY')
+      expect(stdout + stderr).not.toContain('k3y')
+    }
+  },
+)

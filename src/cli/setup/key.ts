@@ -1,4 +1,5 @@
 /** Finds the API key. No flag contains the key, because flags are visible in shell histories and process lists. */
+import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { checkKey } from '../../api/index.ts'
@@ -59,17 +60,25 @@ export const hasKey = (
 const fromEnvironment = (env: Environment): string => env.ESPALIER_API_KEY?.trim() || env.NEON_API_KEY?.trim() || ''
 
 const fromFile = async (file: string, locate: Io['locate']): Promise<string> => {
+  rejectKeyAsPath(file, locate)
   try {
     return (await readBoundedFile(locate(file), MAX_KEY_FILE_BYTES)).trim()
   } catch (cause) {
-    const problem = `cannot be read (${fileProblem(cause)})`
-    if (LIKE_A_KEY.test(basename(file)))
-      throw new EspalierError('E_KEY', `The key file ${problem}. Its name looks like a key, so it is not shown.`, {
-        hint: 'Write the key to a file, and give the path of the file.',
-      })
-    throw new EspalierError('E_KEY', `The key file ${plainText(file)} ${problem}.`, { hint: HINT, cause })
+    throw new EspalierError('E_KEY', `The key file ${plainText(file)} cannot be read (${fileProblem(cause)}).`, {
+      hint: HINT,
+      cause,
+    })
   }
 }
 
-/** A key that was given in place of the path of its file. The file system's own error, the cause, would contain it too. */
-const LIKE_A_KEY = /^[\w-]{32,}$/
+/**
+ * A key that was given in place of the path of its file must not be printed, not even in a suggested command.
+ *
+ * @throws {EspalierError} `E_KEY` if there is no such file, and its name looks like a key.
+ */
+export const rejectKeyAsPath = (file: string, locate: Io['locate']): void => {
+  if (existsSync(locate(file)) || !/^[\w-]{32,}$/.test(basename(file.trim()))) return
+  throw new EspalierError('E_KEY', 'There is no such key file. Its name looks like a key, so it is not shown.', {
+    hint: 'Write the key to a file, and give the path of the file.',
+  })
+}
