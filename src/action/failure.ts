@@ -7,7 +7,7 @@ import { isAllDone, isScheduled, type Outcome } from '../model/index.ts'
 export const FAILURE_REASONS = {
   input: 'an input, or a file that it names, is invalid',
   'validation-failed':
-    'the manifests or policies have errors or, for validate, violate a policy; or not all projects could be planned or imported',
+    'manifests or policies have errors; for validate, manifests violate a policy; or not all projects could be planned or imported',
   auth: 'the key is missing or was rejected',
   network: 'the service could not be reached',
   service: 'the service failed, or its response could not be parsed',

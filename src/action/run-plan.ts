@@ -225,7 +225,7 @@ export const deniedPolicies = ({ policies }: Plan): readonly string[] => {
 
 const UNKNOWN = 'unknown'
 
-/** Rounded as in the comment. An unknown increase may exceed any limit. */
+/** Below 10, rounded as in the comment. An unknown increase may exceed any limit. */
 export const costIncrease = ({ total }: NonNullable<Plan['cost']>): number | typeof UNKNOWN => {
   const likely = likelyOf(total.delta)
   return likely === null ? UNKNOWN : Math.max(0, Number(likely.toFixed(1)))

@@ -36,8 +36,8 @@ export const openingOf = (windows: readonly RestartWindow[], at: number): Openin
 }
 
 /**
- * When the windows are open and stay open for at least `ms`. Openings that are too short are skipped. Without `opensAt`,
- * the windows are not open for that long within two weeks, and windows recur every week.
+ * When the windows are open and stay open for at least `ms`. Openings that are too short are skipped. `opensAt` is
+ * absent if no opening within two weeks is long enough.
  *
  * @param at milliseconds since the epoch.
  */

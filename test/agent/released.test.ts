@@ -56,7 +56,7 @@ test.each<{
   {
     what: '`disabled: true`',
     commit: manifest('{ size: 1, disabled: true }'),
-    lines: ['disabled (live: true) on primary on main: stays; for the default, write disabled: false'],
+    lines: ['disabled (live: true) on primary on main: stays; to restore the default, write disabled: false'],
   },
   {
     what: 'a restart window',

@@ -204,11 +204,13 @@ test.each([
 })
 
 test('import keeps the comments of a file that has nothing else', async () => {
-  await writeFile(join(folder, 'comments.yaml'), '# Owner: the platform team')
+  const comments = '# yaml-language-server: $schema=./manifest.schema.json\n# Owner: the platform team'
+  await writeFile(join(folder, 'comments.yaml'), comments)
   const { code } = await online('import', '--project', 'quiet-river-12345678', '--out', 'comments.yaml')
   expect(code).toBe(0)
   const text = await readFile(join(folder, 'comments.yaml'), 'utf8')
-  expect(text).toMatch(/^# Owner: the platform team\n/)
+  expect(text.startsWith(`${comments}\n`)).toBe(true)
+  expect(text.match(/yaml-language-server/g)).toHaveLength(1)
   expect(text).toMatch(/^project: quiet-river-12345678$/m)
   expect((await online('plan', 'comments.yaml', '--detailed-exitcode')).code).toBe(0)
 })

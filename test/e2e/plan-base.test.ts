@@ -215,7 +215,7 @@ test.each([
     'disabled',
     'main: { primary: { size: 1, disabled: true } }',
     'main: { primary: { size: 1 } }',
-    'disabled (live: true) on primary on main: stays; for the default, write disabled: false',
+    'disabled (live: true) on primary on main: stays; to restore the default, write disabled: false',
     'No longer managed',
   ],
   [

@@ -63,7 +63,7 @@ const DESCRIPTION = {
     journal: text('Output:', 'Append each event to FILE before continuing', { value: 'FILE' }),
     html: {
       ...HTML_FLAG.html,
-      describe: 'Also write an HTML page to FILE, even if steps fail',
+      describe: 'Also write an HTML page to FILE, even if steps fail or are interrupted',
     },
     format: formatFlag('Output format; json prints one event per line', ['terminal', 'json']),
     ...PLAN_VIEW_FLAGS,
@@ -74,7 +74,7 @@ const DESCRIPTION = {
     ['$0 apply plan.json', 'Apply a plan that plan --out saved'],
     ['$0 apply --auto-approve --allow delete', 'Apply without a prompt, and allow deletes'],
     ['$0 apply --base origin/main --introduced', 'Apply only the changes since origin/main'],
-    ['$0 apply --html apply.html', 'Also write an HTML page'],
+    ['$0 apply --html apply.html', 'Also write a page with the outcome'],
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `After Ctrl-C, apply completes running steps, and starts new ones only to restore a branch's primary.

@@ -21,10 +21,10 @@ const DESCRIPTION = {
     ['$0 fmt --check fleet/', 'In CI, show the diff and fail if a file is not formatted'],
     ['$0 fmt - < espalier.yaml', 'Format from stdin to stdout, for use in an editor'],
   ],
-  notes: `Keys are sorted as in the schema, unless the document has anchors. A comment moves with the key below
-it, except at the top. \`size\` and \`scaleToZero\` get their canonical form (\`300s\` becomes \`5m\`). The order
-of branches, replicas, profiles and rules does not change, nor do indentation, quotes and blank
-lines. Prints the names of changed files.
+  notes: `Keys are sorted as in the schema, unless the document has anchors. A comment moves with the key
+below it, except at the top. \`size\` and \`scaleToZero\` get their canonical form (\`300s\` becomes
+\`5m\`). The order of branches, replicas, profiles and rules does not change, nor do indentation,
+quotes and blank lines. Prints the names of changed files.
 
 Exit codes:
   0   everything is formatted now

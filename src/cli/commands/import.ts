@@ -51,8 +51,8 @@ const DESCRIPTION = {
     ["$0 import --project shop --branch 'preview/*'", 'Print a manifest for the matching branches'],
   ],
   notes: `Common sizes and scale-to-zero times become \`defaults\`. Without --pin, rules declare
-branches that seem short-lived, such as preview/1 and preview/2; stderr lists these rules. The end of
-a new manifest lists what it cannot express, which is therefore not managed.
+branches that seem short-lived, such as preview/1 and preview/2. stderr lists what was inferred.
+The end of a new manifest lists what it cannot express, which is therefore not managed.
 
 If the file given with --out exists, missing computes are added to it, and values that differ are
 set to the live values. Everything else is kept, including declared computes that are not live.
@@ -113,10 +113,17 @@ const importOne = async (api: ReadApi, id: string, flags: ImportFlags, io: Io): 
   const exported = exportChecked(project, options)
   if (exported.computes === 0) throw nothingToImport(flags.branch)
   if (out === undefined) print(exported.text, io.stdout)
-  else await replaceFile(io.locate(out), present.replace(/(?<=[^\n])$/, '\n') + exported.text, 'The manifest')
+  else await replaceFile(io.locate(out), withComments(present, exported.text), 'The manifest')
   reportNotes(exported, reportOn(io.stderr))
   print(`${counted(exported.computes, 'compute')} imported; the plan of this manifest is empty.`, io.stderr)
   return { code: EXIT.ok, leftOut }
+}
+
+/** Keeps the comments of a file that has nothing else. The schema that they name takes precedence. */
+const withComments = (comments: string, manifest: string): string => {
+  const [schema = '', ...rest] = manifest.split(/(?<=\n)/)
+  const body = comments.includes('yaml-language-server:') ? rest : [schema, ...rest]
+  return [comments.replace(/(?<=[^\n])$/, '\n'), ...body].join('')
 }
 
 const importAll = async (

@@ -70,7 +70,7 @@ const DESCRIPTION = {
   examples: [
     ['$0 plan', 'Compare the manifests with the live projects'],
     ['$0 plan --out plan.json', 'Save the plan so that exactly this plan can be applied later'],
-    ['$0 plan --detailed-exitcode', 'For scripts: exit with 2 if there is something to do'],
+    ['$0 plan --detailed-exitcode', 'For scripts: exit with 2 if there are changes'],
     ['$0 plan --live live.json', 'Plan from a snapshot, without network access or an API key'],
     ['$0 plan --base origin/main', 'Separate the changes since origin/main from existing drift'],
     ['$0 plan --base origin/main --introduced', 'Plan only the changes since origin/main'],
@@ -81,7 +81,7 @@ const DESCRIPTION = {
     ['$0 plan --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `Exit codes:
-  0   planned; with --detailed-exitcode, only if there is nothing to do
+  0   planned; with --detailed-exitcode, only if there are no changes
   ${EXIT_ERROR},
       or a policy denies a change, a project cannot be planned (the others are shown), or
       --rehearse fails

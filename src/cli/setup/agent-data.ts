@@ -18,7 +18,7 @@ export const STATE_CODES = `Exit codes:
   1   an error, such as wrong usage or an agent that cannot be reached
   2   a project is OutOfSync, Progressing or Unknown
   3   a project is Blocked, Failing, Invalid or Suspended, or a manifest error affects no known project
-  5   every project is Scheduled or Synced`
+  5   a project is Scheduled, and the others are Synced`
 
 /** The token in this file of the data folder. If there is none yet, a new one is written. */
 export const tokenIn = async (folder: string, name: 'token' | 'read-token'): Promise<Secret> => {

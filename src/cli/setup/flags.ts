@@ -137,10 +137,11 @@ export const PLANNING_FLAGS = {
   ...SELECTION_FLAGS,
   branch: {
     ...SELECTION_FLAGS.branch,
-    describe: 'Limit to changes on database branches whose name or id matches GLOB, and those they need; repeatable',
+    describe:
+      'Limit to changes on database branches whose name or id matches GLOB, and to changes that these need; repeatable',
   },
   wave: text('Manifests:', 'Limit to the projects in rollout wave NAME', { value: 'NAME' }),
-  introduced: toggle('Manifests:', 'With --base, include only changes since REF, and those they need'),
+  introduced: toggle('Manifests:', 'With --base, omit drift, unless the changes since REF need it'),
 } as const
 
 /** The smallest `--time-scale` of a sandbox. */

@@ -27,13 +27,13 @@ import { POLICY } from './policy.ts'
 const protect = flag({
   default: false,
   description:
-    'With `true`, Espalier deletes, moves and replaces no compute on this branch, and moves none there. No flag overrides this.',
+    'With `true`, a plan deletes, moves and replaces no compute on this branch, and moves none there. No flag overrides this.',
   examples: [true],
 })
 const id = text({
   pattern: '^ep-[a-z0-9-]{1,57}$',
   description:
-    'The id of an existing compute (a pin). A compute of the same type on another branch is moved to this one.',
+    'The id of an existing compute (a pin). If it has the same type but is on another branch, it is moved to this one.',
   examples: ['ep-cool-dawn-a1b2c3'],
   $comment: 'E_PIN',
 })

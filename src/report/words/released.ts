@@ -93,7 +93,7 @@ export const releasedLines = (released: readonly Released[]): readonly string[] 
 
 const wordsOf = (one: ReleasedAttribute | ReleasedSafeguard): Pick<ReleasedGroup, 'what' | 'result'> => {
   if (one.kind === 'attribute') {
-    const result = one.undo === undefined ? 'stays as it is' : `stays; for the default, write ${one.undo}`
+    const result = one.undo === undefined ? 'stays as it is' : `stays; to restore the default, write ${one.undo}`
     return { what: `${one.path} (live: ${one.liveText})`, result }
   }
   switch (one.safeguard) {
