@@ -118,7 +118,7 @@ test('show prints a saved plan as plan printed it, even if the plan is stale', a
 test.each([
   ['E_SIZE', 'espalier explain sizes'],
   ['sizes', '1m to 7d or never'],
-  ['e_stale', 'applied exactly as it was made, or not at all'],
+  ['e_stale', 'must not be outdated or edited'],
   ['PRUNED', 'not declared, and the manifest sets prune: true'],
   ['restart', 'restarts: existing connections drop'],
   ['delete', '--allow delete'],
