@@ -71,7 +71,7 @@ test('the log, summary, comment, outputs and files of an untrusted pull request 
   expect(code, log).toBe(0)
   expect(body).toContain('app.jwt_secret (hidden) → x')
   expect(body).toContain(
-    'Live values of Postgres settings are hidden, and branches and computes that no manifest names',
+    'Live values of Postgres settings are hidden, and branches and computes that no manifest declares',
   )
   expect(everything).not.toMatch(/SECRET|S3CRET|ep-hidden|by-hand|br-secret/)
   expect(outputs['plan-path']).toBeUndefined()
