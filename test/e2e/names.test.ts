@@ -190,6 +190,15 @@ describe('status of some projects and branches', () => {
     expect(stderr).toBe('Note  Only projects billing*; branches main. Left out: 1 project and 2 computes.\n')
   })
 
+  test('compares the declared projects although another one is undeclared', async () => {
+    const { code, stdout } = await run('status', '--project', 'billing', '--project', 'doves-4', '-o', 'json')
+    expect(code).toBe(0)
+    const { computes } = JSON.parse(stdout) as { computes: { project: string; sync: string | null }[] }
+    const syncOf = (id: string) => new Set(computes.flatMap((one) => (one.project === id ? one.sync : [])))
+    expect(syncOf('amber-1')).toEqual(new Set(['differs', 'in-sync']))
+    expect(syncOf('doves-4')).toEqual(new Set([null]))
+  })
+
   test('lists a project that no manifest declares without the column SYNC', async () => {
     const { code, stdout } = await run('status', '--project', 'doves-4')
     expect(code).toBe(0)

@@ -63,8 +63,7 @@ const DESCRIPTION = {
   unmanaged   no manifest declares or prunes it
   unknown     its project cannot be planned, or a manifest has errors; the output says why
 
-With --project, manifests are optional. Unless they declare every listed project, SYNC is
-left out.
+With --project, manifests are optional. SYNC is empty for projects that they do not declare.
 
 On a terminal without -o wide, columns that do not fit are left out.
 
@@ -131,7 +130,7 @@ const noteOf = async (
   return isAll && isTable(flags) && manifests !== undefined ? optionalRead(undeclaredNote(api, manifests)) : undefined
 }
 
-/** Decides what to read: the declared projects, with a plan if possible, or any projects that the key can access. */
+/** Decides what to read: the declared projects, with a plan if possible, and other projects that the key can access. */
 const seeing = async (
   api: ReadApi,
   manifests: Manifests | undefined,
@@ -142,25 +141,44 @@ const seeing = async (
   const declared = manifests === undefined ? [] : projectIds(manifests.loaded.desired)
   const reader = operationsReader()
   const projects = await withNames(patterns ?? [], declared, (ids) => namesOf(api, ids, {}))
-  const found = patterns?.map((pattern) => matchingProjects(pattern, projects)) ?? [declared]
-  const isDeclared = found.every((ids) => ids.length > 0)
-  if (manifests !== undefined && !isBroken && (isDeclared || patterns === undefined || paths.length > 0)) {
-    const selected = await select(manifests, { projects: patterns }, io.cwd)
+  const isPlanned = manifests !== undefined && !isBroken
+  // Paths choose what is listed, so every pattern must match one of their projects.
+  const isDeclared = (pattern: string): boolean =>
+    (isPlanned && paths.length > 0) || matchingProjects(pattern, projects).length > 0
+  const [own, others] = [patterns?.filter(isDeclared), patterns?.filter((one) => !isDeclared(one)) ?? []]
+  const live = others.length === 0 ? { ids: [], leftOut: 0 } : await liveProjects(api, others)
+  const readLive = async (read: ReadApi, ids: readonly string[], onReading?: OnReading): Promise<Observed> =>
+    withSettlements(read, await snapshot(read, ids, { clock: io.clock, onReading }), reader)
+  if (isPlanned && own?.length !== 0) {
+    const selected = await select(manifests, { projects: own }, io.cwd)
     return async (read, onReading) => {
       const { observed, result } = await planLive(read, selected, { reader, clock: io.clock, onReading })
-      const projects = result.plan.selection?.leftOut.projects ?? 0
-      return { observed, plan: result.plan, leftOut: { projects, computes: 0 } }
+      const more = live.ids.length === 0 ? undefined : await readLive(read, live.ids, onReading)
+      const leftOut = { projects: result.plan.selection?.leftOut.projects ?? 0, computes: 0 }
+      return { observed: joined(observed, more), plan: result.plan, leftOut }
     }
   }
-  const chosen = isDeclared || patterns === undefined ? [...new Set(found.flat())] : undefined
-  const { ids, leftOut } =
-    chosen === undefined
-      ? await liveProjects(api, patterns ?? [])
-      : { ids: chosen, leftOut: declared.length - chosen.length }
+  const chosen = [...new Set(own?.flatMap((pattern) => matchingProjects(pattern, projects)) ?? declared)]
+  const leftOut = {
+    projects: others.length > 0 ? Math.max(0, live.leftOut - chosen.length) : declared.length - chosen.length,
+    computes: 0,
+  }
   return async (read, onReading) => ({
-    observed: await withSettlements(read, await snapshot(read, ids, { clock: io.clock, onReading }), reader),
-    leftOut: { projects: leftOut, computes: 0 },
+    observed: await readLive(read, [...new Set([...chosen, ...live.ids])], onReading),
+    leftOut,
   })
+}
+
+/** A project that two patterns name by its name and by its id is listed once. */
+const joined = (observed: Observed, more: Observed | undefined): Observed => {
+  if (more === undefined) return observed
+  const known = new Set(observed.projects.map(({ id }) => id))
+  return {
+    ...observed,
+    projects: [...observed.projects, ...more.projects.filter(({ id }) => !known.has(id))],
+    missing: [...observed.missing, ...more.missing],
+    unreadable: [...(observed.unreadable ?? []), ...(more.unreadable ?? [])],
+  }
 }
 
 /** Sorts projects by name, as plans do. */
@@ -187,7 +205,11 @@ const ofBranches = (seen: Seen, patterns: readonly string[] | undefined): Seen =
   }
 }
 
-const problemsIn = ({ observed, plan }: Seen) => (plan === undefined ? unreadProjects(observed) : (plan.leftOut ?? []))
+const problemsIn = ({ observed, plan }: Seen) => {
+  const leftOut = plan?.leftOut ?? []
+  const known = new Set(leftOut.map(({ project }) => project))
+  return [...leftOut, ...unreadProjects(observed).filter(({ project }) => !known.has(project))]
+}
 
 interface Shown extends StatusFlags {
   readonly isBroken: boolean

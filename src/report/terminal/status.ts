@@ -18,7 +18,7 @@ import { ageOf } from '../words/counts.ts'
 import { type Paint, paintOf, type Style } from './style.ts'
 import { type Column, tableOf } from './table.ts'
 
-/** `unknown` if the project cannot be planned or the manifests have errors, and `null` if no manifests were read. */
+/** `unknown` if the project cannot be planned or the manifests have errors, and `null` if no manifest declares it. */
 type Sync = 'in-sync' | 'differs' | 'unmanaged' | 'unknown' | null
 
 interface StatusContext {
@@ -60,9 +60,11 @@ export const statusesOf = (
 const syncBy = (plan: Plan): ((compute: string, project: string) => Sync) => {
   const unmanaged = new Set(plan.unmanaged.map(({ compute }) => compute.id))
   const changing = new Set(plan.changes.map(({ compute }) => compute.id))
+  const planned = new Set(plan.projects)
   const leftOut = new Set(leftOutIds(plan))
   return (compute, project) => {
     if (leftOut.has(project)) return 'unknown'
+    if (!planned.has(project)) return null
     if (unmanaged.has(compute)) return 'unmanaged'
     return changing.has(compute) ? 'differs' : 'in-sync'
   }
