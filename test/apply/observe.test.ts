@@ -102,6 +102,12 @@ test.each<[string, Partial<Evidence>, string, string?]>([
     'suspended-by-itself',
     at(20),
   ],
+  [
+    'it was suspended during a step that starts no operation',
+    { after: SUSPENDED, own: [], listed: undefined },
+    'suspended-by-itself',
+    at(20),
+  ],
   ['it was idle', { before: IDLE, after: IDLE }, 'was-idle'],
   [
     'it was idle, and a user woke it',

@@ -37,7 +37,9 @@ export const observe = (evidence: Evidence): Omit<Observation, 'predicted'> => {
     return seen(isOurs ? 'restarted' : 'restarted-cause-unknown', startedAt)
   }
   if (suspendedAt !== undefined && suspendedAt !== before.suspendedAt) {
-    return seen(isForeign('suspend_compute') ? 'suspended-by-itself' : 'suspended', suspendedAt)
+    // A step that starts no operation, such as a rename, suspends nothing.
+    const isOurs = own.length > 0 && !isForeign('suspend_compute')
+    return seen(isOurs ? 'suspended' : 'suspended-by-itself', suspendedAt)
   }
   return seen('no-restart-seen')
 }
