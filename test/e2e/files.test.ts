@@ -122,7 +122,7 @@ test.each([
   ['PRUNED', 'not declared, and the manifest sets prune: true'],
   ['restart', 'restarts: existing connections drop'],
   ['delete', '--allow delete'],
-  ['5', 'Exit code 5: not everything was done, because a restart window is closed.'],
+  ['5', 'Exit code 5: not everything was done yet, for example because a restart window is closed.'],
 ])('espalier explain %s prints the explanation', async (code, words) => {
   expect(await offline('explain', code)).toMatchObject({ code: 0, stdout: expect.stringContaining(words), stderr: '' })
 })
