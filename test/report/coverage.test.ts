@@ -64,6 +64,14 @@ const OUTPUTS: Readonly<Record<string, (plan: Plan, origin?: Origin) => string>>
     }),
 }
 
+test('a plan with waves says that none follows a project that was left out', () => {
+  const waves = [{ name: 'canary', projects: ['billing-1'] }]
+  expect(terminalPlan({ ...PLAN, leftOut }, STYLE)).toContain('; `apply` applies the others\n')
+  expect(terminalPlan({ ...PLAN, leftOut, waves }, STYLE)).toContain(
+    '; `apply` applies the others, but no later wave\n',
+  )
+})
+
 describe.each(Object.entries(OUTPUTS))('the %s output', (name, render) => {
   const isJson = name === 'JSON'
 

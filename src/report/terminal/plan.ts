@@ -150,9 +150,10 @@ const warningsSection = ({ plan, isDetailed, style, paint }: PlanFrame): string 
 const leftOutSection = (frame: PlanFrame): string => {
   const { plan, style, paint } = frame
   if (plan.leftOut === undefined) return ''
+  const others = `; \`apply\` applies the others${plan.waves === undefined ? '' : ', but no later wave'}`
   return [
     wrapped(
-      `${paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`))}${plan.projects.length === 0 ? '' : paint.dim('; `apply` applies the others')}`,
+      `${paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`))}${plan.projects.length === 0 ? '' : paint.dim(others)}`,
       style,
     ),
     ...alikeByProject(plan).flatMap(({ title, problems }) => [
