@@ -54,7 +54,7 @@ export interface PlanOptions {
   readonly base?: Manifests | undefined
   /**
    * For the plan of an untrusted pull request: returns the part of the snapshot that it may see. The safeguards of its
-   * base apply as well, its policies are not evaluated, and past operations are not read.
+   * base apply as well, and past operations are not read.
    */
   readonly publicPart?: ((observed: Observed) => Observed) | undefined
   readonly pinAliases?: Readonly<Record<string, string>>
