@@ -146,7 +146,7 @@ const operationEffect = z.discriminatedUnion('kind', [
     .describe('the operation takes `ms` milliseconds longer'),
   z
     .strictObject({ kind: z.enum(['restart', 'live']) })
-    .describe('an `apply_config` operation restarts the compute, or does not, regardless of the usual rules'),
+    .describe('an `apply_config` operation restarts an active compute, or does not, regardless of the usual rules'),
 ])
 
 const how = {

@@ -123,6 +123,11 @@ test.each([
   [{ branch: { annotations: { a: 1 } } }, 'project.branch.annotations.a'],
   [{ branch: { role_name: 'pg_monitor' } }, 'project.branch.role_name: is a reserved name'],
   [{ branch: { database_name: 'é'.repeat(32) } }, 'project.branch.database_name: must have at most 63 bytes'],
+  [
+    { branch: { database_name: 'pg' } },
+    'project.branch.role_name: is required: the default, pg_owner, is a reserved name',
+  ],
+  [{ branch: { database_name: 'd'.repeat(58) } }, 'must have at most 63 bytes'],
   [{ branch: { role_name: 'a\nb' } }, 'project.branch.role_name: must not contain control characters'],
   [
     { default_endpoint_settings: { pgbouncer_settings: {} } },

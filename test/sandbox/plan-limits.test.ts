@@ -87,5 +87,8 @@ test('the free plan allows twenty active computes, not counting the default bran
   await settle()
   expect((await call('POST', '/projects/p/endpoints/ep-b0/suspend')).status).toBe(200)
   await settle()
+  const two = { endpoints: [{ type: 'read_write' }, { type: 'read_only' }] }
+  // One more compute is allowed, but not two.
+  expect(await call('POST', '/projects/p/branches', two)).toMatchObject({ status: 422 })
   expect((await call('POST', '/projects/p/endpoints/ep-late/start')).status).toBe(200)
 })

@@ -128,7 +128,7 @@ const checkAllowances = (
   if (isRoot) checkCount(tables, 'root branches')
   if (request.protected === true) checkCount(tables, 'protected branches')
   checkCount(tables, 'read replicas', endpoints.filter(({ type }) => type === 'read_only').length)
-  if (endpoints.length > 0) checkActiveCount(tables, id)
+  if (endpoints.length > 0) checkActiveCount(tables, id, endpoints.length)
   for (const endpoint of endpoints) checkSuspendTimeout(tables.project, endpoint.suspend_timeout_seconds)
 }
 

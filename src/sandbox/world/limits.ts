@@ -146,10 +146,11 @@ export const checkCount = (tables: ProjectTables, what: keyof typeof COUNTS, mor
 }
 
 /**
- * Computes of the default branch can always start. @throws {ApiError} 422 if the plan allows no more active computes.
+ * Computes of the default branch can always start. @throws {ApiError} 422 if the plan does not allow `more` active
+ * computes.
  */
-export const checkActiveCount = (tables: ProjectTables, branchId: string): void => {
-  if (tables.branches.get(branchId)?.isDefault !== true) checkCount(tables, 'active endpoints')
+export const checkActiveCount = (tables: ProjectTables, branchId: string, more = 1): void => {
+  if (tables.branches.get(branchId)?.isDefault !== true) checkCount(tables, 'active endpoints', more)
 }
 
 /** @throws {ApiError} 422 on the free plan if the timeout is not the default. */

@@ -136,6 +136,9 @@ export const sqlName = z
   .refine((name) => !CONTROL.test(name), { error: 'must not contain control characters' })
   .refine((name) => !RESERVED_NAME.test(name), { error: 'is a reserved name' })
 
+/** The name of a new project's role, unless the request names it (public OpenAPI). */
+export const defaultRole = (database: string): string => `${database}_owner`
+
 const projectFields = {
   name: z.string().min(1).max(256),
   /** At most 30 days. */
@@ -156,7 +159,18 @@ const newProject = z
     ...projectFields,
     branch: z
       .object({ name: branchName, role_name: sqlName, database_name: sqlName, annotations: annotation })
-      .partial(),
+      .partial()
+      .superRefine(({ role_name, database_name = 'neondb' }, context) => {
+        const name = defaultRole(database_name)
+        const why = sqlName.safeParse(name).error?.issues[0]?.message
+        if (role_name === undefined && why !== undefined) {
+          context.addIssue({
+            code: 'custom',
+            path: ['role_name'],
+            message: `is required: the default, ${name}, ${why}`,
+          })
+        }
+      }),
     pg_version: z.int(),
     provisioner,
     region_id: id,
