@@ -82,12 +82,12 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   )
   const opens = gauge(
     'espalier_window_opens_timestamp_seconds',
-    'When the next restart window for scheduled steps opens.',
+    'When the next restart window for pending steps opens.',
     ['project'],
   )
   const missed = counter(
     'espalier_windows_missed_total',
-    'Number of restart windows reported as closed before their scheduled steps were done.',
+    'Number of restart windows reported as closed before their steps were done.',
     ['project'],
   )
   const intervals = gauge(
