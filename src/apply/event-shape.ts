@@ -34,7 +34,7 @@ const event = <Type extends string, Fields extends z.ZodRawShape>(type: Type, wh
   z.strictObject({ time, type: z.literal(type), ...fields }).describe(when)
 
 const eventShape = z.discriminatedUnion('type', [
-  event('version', 'First event: the versions of Espalier and of the event format.', {
+  event('version', 'First event: the versions of Espalier and the event format.', {
     espalier: z.string(),
     format: z.string(),
   }),
@@ -51,20 +51,20 @@ const eventShape = z.discriminatedUnion('type', [
     windows: z.array(window),
   }),
   event('step-start', 'A step is about to start.', { step }),
-  event('call', "A step's request is about to be sent.", {
+  event('call', 'A request is about to be sent.', {
     step: z.string(),
     method: z.string(),
     path: z.string(),
     attempt: count,
   }),
-  event('wait', 'A wait is about to start.', {
+  event('wait', 'A wait before another request is about to start.', {
     step: z.string(),
     why: z.enum(['locked', 'rate-limited', 'unavailable', 'reading-back']),
     message: z.string(),
     delayMs: z.number(),
   }),
   event('operation', 'An operation has a new status or failure count.', { step: z.string(), operation }),
-  event('unpredicted', 'A step interrupted users, although it was predicted to interrupt no one.', {
+  event('unpredicted', 'A step that was predicted to interrupt no one interrupted users.', {
     step: z.string(),
     observation,
   }),

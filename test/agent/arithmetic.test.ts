@@ -119,6 +119,18 @@ describe('retries', () => {
     expect(reverts).toHaveLength(count)
   })
 
+  test('an unfinished chain keeps the version that it last ran with, whatever else is applied', () => {
+    const world = planWorld({ main: { primary: { id: 'ep-1', size: 1 } } })
+    const plan = planOf({ branches: { main: { primary: { size: 2 } } } }, world)
+    const chainAfter = (change: string) => {
+      const file = { ...NEW_PROJECT_FILE, chain: { version: 'a', changes: [change], branches: ['main'] } }
+      const steps = plan.steps.map(({ id }) => ({ step: id, status: 'failed', operations: [], durationMs: 0 }))
+      return afterApply(file, plan, { interrupted: false, notes: [], steps } as Outcome, 'b', DAY).chain
+    }
+    expect(chainAfter('another')).toMatchObject({ version: 'a', changes: ['another'] })
+    expect(chainAfter(plan.changes[0]?.id ?? '')).toMatchObject({ version: 'b' })
+  })
+
   test('reverts are counted for 7 days, separately for each declared value', () => {
     const reverts = [0, 1, 2].map((at) => ({ at, key: 'k', want: '1' }))
     expect(countReverts(reverts, 'k', '1', 7 * DAY)).toBe(2)

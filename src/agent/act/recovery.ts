@@ -98,7 +98,10 @@ export const begunChanges = ({
   return [...new Set(begun.flat().map(({ change }) => change))]
 }
 
-/** These chains together with what is known of them from earlier applies. */
+/**
+ * These chains together with what is known of them from earlier applies. Their version is the last one that they ran
+ * with, because a later one may no longer say how to complete them.
+ */
 export const withChains = (
   known: ProjectFile['chain'],
   changes: readonly string[],
@@ -108,7 +111,9 @@ export const withChains = (
   const ids = new Set(changes)
   const lost = handoversIn(plan).filter(({ frees, fills }) => ids.has(frees.change) || ids.has(fills.change))
   const branches = new Set([...(known?.branches ?? []), ...lost.map(({ fills }) => fills.branch.name)])
-  return ids.size === 0 ? undefined : { version, changes: [...ids], branches: [...branches] }
+  const hasRun = plan.steps.some(({ change }) => ids.has(change))
+  const ranWith = hasRun ? version : (known?.version ?? version)
+  return ids.size === 0 ? undefined : { version: ranWith, changes: [...ids], branches: [...branches] }
 }
 
 const chainsOf = (steps: readonly Step[]): readonly (readonly Step[])[] => {

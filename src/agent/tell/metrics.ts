@@ -72,27 +72,27 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   ])
   const fresh = gauge(
     'espalier_project_fresh',
-    '1 if the project was read less than two intervals ago and no read has failed since, otherwise 0.',
+    '1 if the project was read less than two intervals ago, pauses of the machine aside, and no read has failed since; otherwise 0.',
     ['project'],
   )
   const unprovided = gauge(
     'espalier_branches_without_primary',
-    'Number of database branches without a primary because steps that replace it have not finished.',
+    'Number of database branches that an unfinished apply left without a primary.',
     ['project'],
   )
   const opens = gauge(
     'espalier_window_opens_timestamp_seconds',
-    'When the next restart window for scheduled steps opens.',
+    'When the next restart window for pending steps opens.',
     ['project'],
   )
   const missed = counter(
     'espalier_windows_missed_total',
-    'Number of restart windows reported as closed before their scheduled steps were done.',
+    'Number of restart windows reported as closed before their steps were done.',
     ['project'],
   )
   const intervals = gauge(
     'espalier_interval_seconds',
-    'The refresh interval in use, which is longer than --interval if the rate limit requires it.',
+    'The refresh interval in use, longer than --interval if the rate limit requires it.',
     ['account'],
   )
   const requests = counter(

@@ -36,7 +36,7 @@ export const RESTART_WINDOW = mapOr(
   oneOf(['always', 'service'], { $comment: 'E_WINDOW' }),
   {
     description:
-      "When the compute may be interrupted. Steps that drop connections wait for the window. With `always`, the compute may be interrupted at any time; with `service`, only in the project's maintenance window.",
+      "When the compute may be interrupted. Steps that drop connections wait for the window. With `always`, at any time; with `service`, only in the project's maintenance window.",
     examples: [{ days: ['sun'], from: '02:00', to: '04:00', timezone: 'Europe/Berlin' }, 'service', 'always'],
   },
 )

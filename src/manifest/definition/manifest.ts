@@ -183,7 +183,7 @@ const SHAREABLE = {
     pattern: DURATION_PATTERN,
     default: '1h',
     description:
-      'If a branch expires within this time, changes that would interrupt its connections are skipped. With `0s`, none are skipped.',
+      'If a branch expires within this time, changes that would interrupt its connections, except moves to another branch, are skipped. With `0s`, none are.',
     examples: ['1h'],
     $comment: 'E_POLICY_DURATION',
   }),
@@ -199,7 +199,7 @@ const SHAREABLE = {
   }),
   parkOn: text({
     description:
-      'The name or id of a branch without a primary. If two primaries swap branches, one of them waits there in the meantime.',
+      'The name or id of a branch without a primary. If primaries swap branches, one of them waits there in the meantime.',
     examples: ['parking'],
   }),
   defaults: {
