@@ -11,7 +11,7 @@ const DESCRIPTION = {
   positionals: PATHS,
   flags: {
     format: formatFlag('Output format; sarif is for code scanning', ['terminal', 'json', 'sarif']),
-    base: text('Review:', 'Report policy violations as warnings if they are no worse than at git ref REF', {
+    base: text('Review:', 'Report policy violations as warnings if no worse than at git ref REF', {
       value: 'REF',
     }),
     policy: REVIEW_FLAGS.policy,
