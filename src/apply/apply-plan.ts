@@ -52,7 +52,7 @@ export interface ApplyOptions {
 
 /** @returns the outcome of every step. Failures of the API are outcomes, not exceptions. */
 export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
-  const { plan, clock, onEvent, observed } = options
+  const { plan, clock, onEvent, observed, ignoreWindows = false } = options
   // Every pending request adds a listener to these signals, and Node would otherwise warn that they leak.
   for (const signal of [options.stop, options.abort]) if (signal !== undefined) setMaxListeners(0, signal)
   const recorder = new Recorder(clock, onEvent)
@@ -74,8 +74,9 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     abort: options.abort,
     successorOf: (step) => creates.get(step.change),
     predecessorOf: (step) => deletes.get(step.change),
-    openingOf: (step) => (primaries.restores(step, outcomes) ? { isOpen: true } : openingOf(step)),
-    ignoreWindows: options.ignoreWindows === true,
+    // With `ignoreWindows`, such a step runs in any case, but it is recorded if its window is closed.
+    openingOf: (step) => (!ignoreWindows && primaries.restores(step, outcomes) ? { isOpen: true } : openingOf(step)),
+    ignoreWindows,
     emit: (event) => recorder.emit(event),
     record: (event) => recorder.record(event),
   }

@@ -16,7 +16,7 @@ export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'done, or nothing to do',
   error: 'wrong input, wrong usage, or another error; apply has changed nothing, unless its output was lost',
   changes:
-    'plan --detailed-exitcode, drift or agent found a difference or something unsettled, or fmt --check an unformatted file',
+    'plan --detailed-exitcode or drift found a difference or an unsettled compute, fmt --check an unformatted file, or a project of the agent is not in sync yet',
   partial: 'the plan was not applied completely, or the agent reports a problem',
   stale: 'a plan is stale or was edited, or a compute has changed since it was shown',
   scheduled: 'not everything was done yet, for example because a restart window is closed',

@@ -124,6 +124,15 @@ describe('a chain that has begun is completed', () => {
     expect(statusesOf(outcome)).toEqual(['done', 'done', 'outside-window'])
   })
 
+  test('with --now, outside its restart window, which is recorded for each disruptive step', async () => {
+    const window: RestartWindow = { days: ['fri'], from: '00:00', to: '01:00', timezone: 'UTC' }
+    const main = { primary: { id: 'ep-b', restartWindow: window } }
+    const plan = planOf({ ...PRUNED, branches: { ...PRUNED.branches, main }, restartWindow: window }, LIVE)
+    const { outcome } = await run(plan, { ignoreWindows: true })
+    expect(statusesOf(outcome)).toEqual(['done', 'done'])
+    expect(outcome.notes).toEqual(['--now: 2 steps ran outside their restart windows.'])
+  })
+
   test('but not begun if it does not fit into the rest of its restart window', async () => {
     const window: RestartWindow = { days: ['thu'], from: '00:00', to: '00:01', timezone: 'UTC' }
     const clock = fakeClock()

@@ -84,7 +84,7 @@ terminal, --auto-approve is required.
 Exit codes:
   0   done, or nothing to do
   1   an error before any change, you declined, everything is refused or denied, or output was lost
-  3   incomplete: a step failed, was stale or not allowed, or projects were left out or still differ
+  3   incomplete: for example, a step failed, was stale or not allowed, or projects still differ
   4   the plan is stale or was edited; nothing was changed
   5   done, except steps that wait for their restart window
   130 interrupted`,

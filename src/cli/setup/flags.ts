@@ -158,7 +158,7 @@ export const CONNECTION_FLAGS = {
     type: 'string',
     group: COMMON_GROUP,
     describe:
-      'Use an embedded control plane instead of the service. --sandbox=SEED.yaml first starts from a seed file, --sandbox=DIR keeps state in DIR (default: .espalier/sandbox)',
+      'Use an embedded control plane instead of the service. --sandbox=SEED.yaml starts from a seed file, --sandbox=DIR keeps state in DIR, and --sandbox in .espalier/sandbox',
   },
 } as const
 

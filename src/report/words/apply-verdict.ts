@@ -95,8 +95,8 @@ export const nextSteps = (plan: Plan, outcome: Outcome, inJob = false): readonly
     ],
     [
       has('stale'),
-      `Next: run \`espalier plan\` to review the project as it is now, then apply again. The stale steps were not sent.`,
-      'Next: run the workflow again to plan the project as it is now. The stale steps were not sent.',
+      `Next: run \`espalier plan\` to review the project as it is now, then apply again.`,
+      'Next: run the workflow again to plan the project as it is now.',
     ],
     [
       !interrupted && steps.some(({ status, reason }) => status === 'failed' && reason !== 'operation-failed'),
