@@ -335,6 +335,10 @@ test('apply on push runs the saved plan and reports each step on the merged pull
   expect({ code: stale.code, reason: stale.outputs['failure-reason'] }).toEqual({ code: 1, reason: 'plan-stale' })
   const nothing = await run({ command: 'apply' }, push)
   expect({ code: nothing.code, changes: nothing.outputs['has-changes'] }).toEqual({ code: 0, changes: 'false' })
+  expect(github.comments[1]?.body).toContain('the apply failed')
+  const always = await run({ command: 'apply', comment: 'always' }, push)
+  expect({ code: always.code, reason: always.outputs['failure-reason'] }).toEqual({ code: 0, reason: '' })
+  expect(github.comments[1]?.body).toContain('nothing to apply')
 })
 
 test.each([
