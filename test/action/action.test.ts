@@ -505,6 +505,12 @@ test('names in the log are not interpreted as runner commands', async () => {
   repository.write('espalier.yaml', manifest({ main: 4 }))
   const { log } = await run({ command: 'plan' })
   expect(log).not.toMatch(/^\s*::error::injected/m)
+  // The runner also knows an older form of commands, which need not be at the start of a line.
+  const seed = '##[error]injected.yaml'
+  repository.write(seed, 'projects: [{ id: shop, branches: [{ name: main }] }]\n')
+  const validated = await run({ command: 'validate', paths: `espalier.yaml ${seed}` })
+  expect(validated.log).toContain('error]injected.yaml')
+  expect(validated.log).not.toContain('##[')
 })
 
 test.each([
