@@ -7,13 +7,14 @@ import { isAllDone, isScheduled, type Outcome } from '../model/index.ts'
 export const FAILURE_REASONS = {
   input: 'an input, or a file that it names, is invalid',
   'validation-failed':
-    'manifests or policies have errors; for validate, manifests violate a policy; or not all projects could be planned or imported',
+    'manifests or policies have errors; for validate, manifests violate a policy; or not all projects (for apply, none) could be planned or imported',
   auth: 'the key is missing or was rejected',
   network: 'the service could not be reached',
   service: 'the service failed, or its response could not be parsed',
   'rate-limited': 'requests were still rejected by the rate limit after all retries',
   'project-busy': 'another operation locked the project for too long',
-  refused: 'the service or the Action rejected the request, for example an apply before the merge',
+  refused:
+    'the service or the Action rejected the request, for example an apply before the merge; or GitHub could not be read',
   git: 'git could not read a commit that was needed',
   'fail-on': 'the plan contains something that `fail-on` lists',
   'policy-denied': 'a policy, or `max-restarts`, denies something in the plan',

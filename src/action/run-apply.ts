@@ -186,7 +186,7 @@ const report = async (
       await comment(job, { ...text, issue: pull.number, body: (limit) => `${text.body(limit)}${end}` })
     }
   }
-  if (isNothing) return ''
+  if (isNothing && job.inputs.comment !== 'always') return ''
   if (approved === undefined || approved.approvals.length === 0) await comment(job, text)
   if (lacking.length > 0) return 'not-approved'
   const [first] = scheduled.flatMap(({ opensAt }) => opensAt ?? []).sort()

@@ -31,7 +31,7 @@ export const openRunner = (env: Environment, write: (text: string) => void, pref
     write(`::${name}${list.length === 0 ? '' : ` ${list.join(',')}`}::${escapeData(message)}\n`)
   }
   return {
-    print: (line) => write(`${line}\n`),
+    print: (line) => write(`${withoutCommands(line)}\n`),
     mask: (secret) => command('add-mask', {}, secret),
     notice: (message) => command('notice', {}, message),
     warning: (message) => command('warning', {}, message),
@@ -69,6 +69,9 @@ export const openRunner = (env: Environment, write: (text: string) => void, pref
     },
   }
 }
+
+/** The runner also executes commands in the older form `##[error]`, even in the middle of a line. */
+const withoutCommands = (line: string): string => line.replaceAll('##[', '#\\#[').replace(/^(\s*):(?=:)/gm, '$1\\:')
 
 const escapeData = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 

@@ -22,10 +22,14 @@ export const namesIn = (folder: string): readonly string[] => {
   }
 }
 
-/** The text of a file; `undefined` if there is no such file. */
-export const readIfExists = async (path: string): Promise<string | undefined> => {
+/**
+ * The text of a file; `undefined` if there is no such file.
+ *
+ * @throws {TooLongError} beyond `limitBytes`.
+ */
+export const readIfExists = async (path: string, limitBytes?: number): Promise<string | undefined> => {
   try {
-    return await readFile(path, 'utf8')
+    return limitBytes === undefined ? await readFile(path, 'utf8') : await readBoundedFile(path, limitBytes)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error

@@ -335,6 +335,10 @@ test('apply on push runs the saved plan and reports each step on the merged pull
   expect({ code: stale.code, reason: stale.outputs['failure-reason'] }).toEqual({ code: 1, reason: 'plan-stale' })
   const nothing = await run({ command: 'apply' }, push)
   expect({ code: nothing.code, changes: nothing.outputs['has-changes'] }).toEqual({ code: 0, changes: 'false' })
+  expect(github.comments[1]?.body).toContain('the apply failed')
+  const always = await run({ command: 'apply', comment: 'always' }, push)
+  expect({ code: always.code, reason: always.outputs['failure-reason'] }).toEqual({ code: 0, reason: '' })
+  expect(github.comments[1]?.body).toContain('nothing to apply')
 })
 
 test.each([
@@ -501,6 +505,12 @@ test('names in the log are not interpreted as runner commands', async () => {
   repository.write('espalier.yaml', manifest({ main: 4 }))
   const { log } = await run({ command: 'plan' })
   expect(log).not.toMatch(/^\s*::error::injected/m)
+  // The runner also knows an older form of commands, which need not be at the start of a line.
+  const seed = '##[error]injected.yaml'
+  repository.write(seed, 'projects: [{ id: shop, branches: [{ name: main }] }]\n')
+  const validated = await run({ command: 'validate', paths: `espalier.yaml ${seed}` })
+  expect(validated.log).toContain('error]injected.yaml')
+  expect(validated.log).not.toContain('##[')
 })
 
 test.each([

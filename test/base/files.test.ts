@@ -31,6 +31,8 @@ test('readIfExists returns nothing for a missing file, but fails for one that ca
   const at = await folder()
   expect(await readIfExists(join(at, 'none'))).toBeUndefined()
   await expect(readIfExists(at)).rejects.toMatchObject({ code: 'EISDIR' })
+  await writeFile(join(at, 'long'), 'x'.repeat(11))
+  await expect(readIfExists(join(at, 'long'), 10)).rejects.toThrow('it is larger than')
 })
 
 test('replaceFile writes the whole file and leaves no temporary file behind', async () => {

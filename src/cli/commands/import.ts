@@ -12,7 +12,7 @@ import {
   replaceFile,
   schemaAddress,
 } from '../../base/index.ts'
-import { type ExportOptions, isChosen } from '../../manifest/index.ts'
+import { type ExportOptions, isChosen, MAX_FILE_BYTES } from '../../manifest/index.ts'
 import type { Observed, ObservedProject } from '../../model/index.ts'
 import { type Adoption, adoptFile, nothingToImport, selectionWords } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
@@ -183,7 +183,7 @@ const newsOf = ({ computes: { added, updated, inNewDocument } }: Adoption): stri
     : `${counted(added, 'compute')} added, ${counted(updated, 'value')} updated`
 
 const presentText = async (file: string): Promise<string | undefined> =>
-  readIfExists(file).catch((cause: NodeJS.ErrnoException) => {
+  readIfExists(file, MAX_FILE_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw new EspalierError('E_OUT', `The manifest cannot be written to ${plainText(file)}: ${fileProblem(cause)}.`, {
       hint: 'Name a file: --out espalier.yaml',
       cause,

@@ -14,7 +14,7 @@ import {
   replaceFile,
   schemaAddress,
 } from '../../base/index.ts'
-import { manifestSchema } from '../../manifest/index.ts'
+import { MAX_FILE_BYTES, manifestSchema } from '../../manifest/index.ts'
 import { DEFAULT_PATHS, matchingProjects, POLICY_FILES } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { askGit, POLICY_EXAMPLE, SCHEMA_FILE, withExtension, withSchema, workflowsFor } from '../init/files.ts'
@@ -251,7 +251,7 @@ const write = async (io: Io, file: string, text: string, how: string): Promise<v
 }
 
 const textOf = (io: Io, file: string): Promise<string | undefined> =>
-  readIfExists(io.locate(file)).catch((cause: NodeJS.ErrnoException) => {
+  readIfExists(io.locate(file), MAX_FILE_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw new EspalierError('E_OUT', `${file} cannot be read (${fileProblem(cause)}).`, { cause })
   })
 
