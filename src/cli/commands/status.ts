@@ -146,7 +146,7 @@ const seeing = async (
   const isDeclared = (pattern: string): boolean =>
     (isPlanned && paths.length > 0) || matchingProjects(pattern, projects).length > 0
   const [own, others] = [patterns?.filter(isDeclared), patterns?.filter((one) => !isDeclared(one)) ?? []]
-  const live = others.length === 0 ? { ids: [], leftOut: 0 } : await liveProjects(api, others)
+  const live = others.length === 0 ? { ids: [], leftOut: 0 } : await liveProjects(api, others, patterns?.length === 1)
   const readLive = async (read: ReadApi, ids: readonly string[], onReading?: OnReading): Promise<Observed> =>
     withSettlements(read, await snapshot(read, ids, { clock: io.clock, onReading }), reader)
   if (isPlanned && own?.length !== 0) {

@@ -133,10 +133,14 @@ export interface LiveProjects {
 }
 
 /** @throws {EspalierError} `E_USAGE` or `E_PROJECT_UNKNOWN` for a pattern that matches no project. */
-export const liveProjects = async (api: ReadApi, patterns: readonly string[]): Promise<LiveProjects> => {
+export const liveProjects = async (
+  api: ReadApi,
+  patterns: readonly string[],
+  isAlone = patterns.length === 1,
+): Promise<LiveProjects> => {
   const all = patterns.some(isGlob) ? await visibleProjects(api) : []
   const idsOf = async (pattern: string): Promise<readonly string[]> => {
-    if (!isGlob(pattern)) return idsNamed(api, pattern, patterns.length === 1)
+    if (!isGlob(pattern)) return idsNamed(api, pattern, isAlone)
     const found = matchingProjects(pattern, all)
     if (found.length > 0) return found
     throw noMatch(pattern, all)
