@@ -60,8 +60,8 @@ const DESCRIPTION = {
   notes: `The SYNC column compares each compute with the manifests:
   in sync     a manifest declares it, and it matches
   differs     a plan contains a change to it
-  unmanaged   no manifest declares or prunes it
-  unknown     its project cannot be planned, or a manifest has errors; the output says why
+  unmanaged   no manifest declares it, and it will not be pruned
+  unknown     no plan can be made for its project, or a manifest has errors; the output says why
 
 With --project, manifests are optional. SYNC is empty for projects that they do not declare.
 
