@@ -77,9 +77,9 @@ const DESCRIPTION = {
     ['$0 apply --html apply.html', 'Also write a page with the outcome'],
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
-  notes: `After Ctrl-C, apply finishes the running steps, and starts new ones only to restore a branch's primary.
-A second Ctrl-C stops immediately. To continue, apply the manifests again. In CI or without a
-terminal, --auto-approve is required.
+  notes: `After Ctrl-C, apply finishes the running steps, and starts new ones only to restore a
+branch's primary. A second Ctrl-C stops immediately. To continue, apply the manifests again.
+In CI or without a terminal, --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do
