@@ -400,6 +400,63 @@ describe('git', () => {
   })
 })
 
+describe('events', () => {
+  const watch = async () => {
+    await world.close()
+    const events: unknown[] = []
+    world = await openWorld(
+      { projects: [projectSeed(PROJECT), projectSeed(OTHER, '22222222')] },
+      {
+        send: async (body) => {
+          const { state, reason, previous } = JSON.parse(body).data
+          events.push([previous.reason ?? previous.state, reason ?? state])
+          return 204
+        },
+      },
+    )
+    return events
+  }
+
+  test('one event covers all projects that the limit on restarts holds, even if the first of them goes on', async () => {
+    const events = await watch()
+    const declareAll = async (size: number) => {
+      await world.declare(manifest(size))
+      await world.declare(manifest(size, OTHER), 'other.yaml')
+    }
+    await declareAll(1)
+    const agent = await world.start({ maxRestarts: 0 })
+    await world.pass(10 * MINUTE)
+    await declareAll(2)
+    await world.pass(10 * MINUTE)
+    expect(events).toEqual([['Synced', 'RestartLimit']])
+    const [first = ''] = [PROJECT, OTHER].filter((id) => projectOf(agent, id).message?.includes('2 projects wait'))
+    await agent.reconcile([first], agent.view().source.version)
+    await world.pass(HOUR)
+    expect([PROJECT, OTHER].map((id) => stateOf(agent, id)).sort()).toEqual(['Scheduled: RestartLimit', 'Synced'])
+    expect(events).toHaveLength(2)
+  })
+
+  test('the previous state of an event is that of the event before, even if that one was sent for its steps', async () => {
+    const events = await watch()
+    const declare = (size: number) => world.declare(manifest(size).replace(' } }', ', scaleToZero: 5m } }'))
+    const edit = (seconds: number) => world.edit(PROJECT, 'ep-main-11111111', { suspend_timeout_seconds: seconds })
+    await edit(300)
+    await declare(1)
+    const agent = await world.start()
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    await edit(600)
+    await declare(2)
+    await world.pass(40_000)
+    await edit(300)
+    await world.pass(10 * MINUTE)
+    expect(events).toEqual([
+      ['Synced', 'DriftUnconfirmed'],
+      ['DriftUnconfirmed', 'Synced'],
+    ])
+  })
+})
+
 describe('gates', () => {
   const limit = (rule: string): string =>
     `version: 1\npolicies:\n  - { name: daily, level: deny, reason: Calm., rule: { ${rule} }, per: day }\n`
