@@ -168,6 +168,13 @@ test.each([
   expect(exitCodeOfAll(agent.view())).toBe(3)
 })
 
+test('the exit code says that manifests were never read', async () => {
+  world.breakGit(new EspalierError('E_GIT', 'git ls-remote failed: no route to host'))
+  const agent = await world.start()
+  await world.pass(MINUTE)
+  expect(exitCodeOfAll(agent.view())).toBe(1)
+})
+
 const start = async (...options: Parameters<World['start']>) => {
   const agent = await world.start(...options)
   await world.pass(MINUTE)

@@ -155,7 +155,7 @@ export const COMMANDS: readonly Entry[] = [
       {
         command: 'suspend [projects..]',
         summary:
-          'Pause changes to projects for a period. The agent still reports differences and restores missing primaries',
+          'Pause changes to projects for a period. The agent still reports differences and restores primaries that it removed',
         load: async () => (await import('./agent.ts')).suspendCommand,
       },
       {

@@ -26,7 +26,8 @@ export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   PlanError: 'the project cannot be planned',
   Refused: 'the service rejected this change',
   Reported: 'manifest changes are reported, not applied (--on-git report)',
-  Unrecorded: 'since it was declared, the agent has not seen the compute match, so it changes nothing until you adopt the difference',
+  Unrecorded:
+    'since it was declared, the agent has not seen the compute match, so it changes nothing until you adopt the difference',
   DriftUnconfirmed: 'the live project changed; the next refresh will confirm it',
   Drift: 'someone changed the live project (--on-drift report)',
   DriftUnsafe: 'someone changed the live project, and reverting it could interrupt users',
@@ -37,7 +38,8 @@ export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   Wave: 'a project in an earlier wave is not synced yet',
   RestartLimit: 'it would exceed --max-restarts for all projects together',
   TooManyRestarts: 'it was tried 3 times in 24 hours',
-  NoCommonWindow: 'its restart windows are never open together or not for long enough, or the maintenance window is unknown',
+  NoCommonWindow:
+    'its restart windows are never open together or not for long enough, or the maintenance window is unknown',
   Unreachable: 'the service does not respond',
   KeyRefused: 'the service rejects the API key',
 }
