@@ -149,7 +149,7 @@ export const COMMANDS: readonly Entry[] = [
       },
       {
         command: 'adopt [projects..]',
-        summary: 'List differences of computes that the agent has never seen in sync; with --commit, adopt them',
+        summary: 'List differences of computes not seen in sync since they were declared; with --commit, adopt them',
         load: async () => (await import('./agent.ts')).adoptCommand,
       },
       {
