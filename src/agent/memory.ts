@@ -41,6 +41,8 @@ export interface ProjectHost {
   isSettled(project: string): boolean
   /** The other projects of the account that could not be read when they were last tried. */
   unreadBeside(project: string): readonly ProjectView[]
+  /** Whether the limit of restarts holds another project. */
+  isHeldBeside(project: string): boolean
   /** When the clock last jumped, or the agent started. What was counted before does not count any more. */
   steadySince(): number
   log(line: string): void

@@ -168,6 +168,13 @@ test.each([
   expect(exitCodeOfAll(agent.view())).toBe(3)
 })
 
+test('the exit code says that manifests were never read', async () => {
+  world.breakGit(new EspalierError('E_GIT', 'git ls-remote failed: no route to host'))
+  const agent = await world.start()
+  await world.pass(MINUTE)
+  expect(exitCodeOfAll(agent.view())).toBe(1)
+})
+
 const start = async (...options: Parameters<World['start']>) => {
   const agent = await world.start(...options)
   await world.pass(MINUTE)
@@ -397,6 +404,63 @@ describe('git', () => {
     await world.pass(2 * MINUTE)
     expect(agent.view().projects.map(({ id }) => id)).toEqual([PROJECT])
     expect(world.writes()).toEqual([])
+  })
+})
+
+describe('events', () => {
+  const watch = async () => {
+    await world.close()
+    const events: unknown[] = []
+    world = await openWorld(
+      { projects: [projectSeed(PROJECT), projectSeed(OTHER, '22222222')] },
+      {
+        send: async (body) => {
+          const { state, reason, previous } = JSON.parse(body).data
+          events.push([previous.reason ?? previous.state, reason ?? state])
+          return 204
+        },
+      },
+    )
+    return events
+  }
+
+  test('one event covers all projects that the limit on restarts holds, even if the first of them goes on', async () => {
+    const events = await watch()
+    const declareAll = async (size: number) => {
+      await world.declare(manifest(size))
+      await world.declare(manifest(size, OTHER), 'other.yaml')
+    }
+    await declareAll(1)
+    const agent = await world.start({ maxRestarts: 0 })
+    await world.pass(10 * MINUTE)
+    await declareAll(2)
+    await world.pass(10 * MINUTE)
+    expect(events).toEqual([['Synced', 'RestartLimit']])
+    const [first = ''] = [PROJECT, OTHER].filter((id) => projectOf(agent, id).message?.includes('2 projects wait'))
+    await agent.reconcile([first], agent.view().source.version)
+    await world.pass(HOUR)
+    expect([PROJECT, OTHER].map((id) => stateOf(agent, id)).sort()).toEqual(['Scheduled: RestartLimit', 'Synced'])
+    expect(events).toHaveLength(2)
+  })
+
+  test('the previous state of an event is that of the event before, even if that one was sent for its steps', async () => {
+    const events = await watch()
+    const declare = (size: number) => world.declare(manifest(size).replace(' } }', ', scaleToZero: 5m } }'))
+    const edit = (seconds: number) => world.edit(PROJECT, 'ep-main-11111111', { suspend_timeout_seconds: seconds })
+    await edit(300)
+    await declare(1)
+    const agent = await world.start()
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    await edit(600)
+    await declare(2)
+    await world.pass(40_000)
+    await edit(300)
+    await world.pass(10 * MINUTE)
+    expect(events).toEqual([
+      ['Synced', 'DriftUnconfirmed'],
+      ['DriftUnconfirmed', 'Synced'],
+    ])
   })
 })
 

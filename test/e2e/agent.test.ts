@@ -205,6 +205,10 @@ test('agent run --once runs one round, sends its events, and exits with the code
   await commit('3')
   const denied = await run('--once', '--policy', join(folder, 'operator.yaml')).ended
   expect(denied).toMatchObject({ code: 3, stdout: expect.stringContaining('Blocked: Policy') })
+  expect(await run('--once', '--ref', 'gone').ended).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining('no ref gone'),
+  })
 })
 
 // promise: committed-token

@@ -150,8 +150,9 @@ export const show = async (memory: ProjectMemory, given: AgentStatus, version: s
     name: live.observed?.projects[0]?.name ?? memory.view.name,
     lastApply: news?.applied ?? memory.view.lastApply,
   }
-  // One event stands for all projects that the limit of restarts holds.
-  const isCovered = memory.isCovered || (status.reason === 'RestartLimit' && host.restarts.waiting > 1)
+  // The event of the first project that the limit of restarts holds stands for those that it holds meanwhile.
+  const isHeld = status.reason === 'RestartLimit' && (isSame || host.isHeldBeside(id))
+  const isCovered = memory.isCovered || isHeld
   const notable: AgentStatus = isCovered ? { state: 'Unknown' } : status
   const isSent = news !== undefined && hasNews(notable, news)
   // The news is removed from the file before it is sent, so that it is sent at most once, even if the disk is full.
@@ -160,7 +161,7 @@ export const show = async (memory: ProjectMemory, given: AgentStatus, version: s
       ...file,
       applied: news === undefined ? applied : undefined,
       ...(isUnknown ? {} : { status: { ...status, since } }),
-      notified: isNotified(notable) ? { state: status.state, reason: status.reason } : previous,
+      notified: isSent || isNotified(notable) ? { state: status.state, reason: status.reason } : previous,
     }),
     isSent,
   )

@@ -84,9 +84,13 @@ const DESCRIPTION = {
     once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
     timeout: { ...TIMEOUT_FLAG.timeout, group: 'Agent:', describe: 'How long to wait for each step to finish' },
-    'stop-timeout': duration('Agent:', 'After SIGTERM, how long to keep trying to restore missing primaries', {
-      default: '10m',
-    }),
+    'stop-timeout': duration(
+      'Agent:',
+      'After SIGTERM, how long to keep trying to restore primaries that the agent removed',
+      {
+        default: '10m',
+      },
+    ),
     keys: text('Agent:', 'YAML file that lists several API keys, each with its projects', { value: 'FILE' }),
     listen: text('Serving:', 'Address of the web page and the API', {
       value: 'ADDRESS',
@@ -108,7 +112,7 @@ const DESCRIPTION = {
     ['$0 agent run --repo . --sandbox=seed.yaml', 'Try the command without an account'],
     ['$0 agent run --repo . --once', 'Process each project once, as in a cron job'],
   ],
-  notes: `After SIGTERM or Ctrl-C, the agent completes running steps and restores missing primaries. A second signal stops it immediately.
+  notes: `After SIGTERM or Ctrl-C, the agent completes running steps and restores primaries that it removed. A second signal stops it immediately.
 
 ${STATE_CODES}
   Without --once: 0 if the agent was stopped, 1 if it cannot start or continue, 3 if it left a branch without a primary.`,
@@ -176,8 +180,9 @@ const once = async (agent: Agent, notifier: Notifier | undefined, io: Io): Promi
   await untilStopped(agent.stop, io, () => agent.once())
   await notifier?.end()
   const { projects, source } = agent.view()
-  if (source.version === undefined && source.error !== undefined) throw new EspalierError('E_GIT', source.error)
-  return exitCodeOfAll({ projects, source })
+  const code = exitCodeOfAll({ projects, source })
+  if (code === EXIT.error && source.error !== undefined) throw new EspalierError('E_GIT', source.error)
+  return code
 }
 
 const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>): Promise<void> => {

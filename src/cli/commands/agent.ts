@@ -61,9 +61,13 @@ const RECONCILE = {
   flags: {
     ...CHOICE_FLAGS,
     timeout: duration('', 'How long to wait for the projects', { default: '15m' }),
-    accept: text('', 'Accept a force push, or restarts beyond --max-restarts, if the git branch is still at COMMIT', {
-      value: 'COMMIT',
-    }),
+    accept: text(
+      '',
+      'Accept rewritten history, or restarts beyond --max-restarts, if the git branch is still at COMMIT',
+      {
+        value: 'COMMIT',
+      },
+    ),
   },
   examples: [['$0 agent reconcile quiet-river-12345678', 'Read one project immediately, and show its state']],
   notes: `Restart windows, --allow and suspensions still apply.

@@ -149,13 +149,13 @@ export const COMMANDS: readonly Entry[] = [
       },
       {
         command: 'adopt [projects..]',
-        summary: 'List differences of computes that the agent has never seen in sync; with --commit, adopt them',
+        summary: 'List differences of computes not seen in sync since they were declared; with --commit, adopt them',
         load: async () => (await import('./agent.ts')).adoptCommand,
       },
       {
         command: 'suspend [projects..]',
         summary:
-          'Pause changes to projects for a period. The agent still reports differences and restores missing primaries',
+          'Pause changes to projects for a period. The agent still reports differences and restores primaries that it removed',
         load: async () => (await import('./agent.ts')).suspendCommand,
       },
       {

@@ -21,10 +21,14 @@ const DESCRIPTION = {
       '',
       'Enforce the published rate limits with status 429: bursts of 700 requests, then 700 per minute; 40 per second per route',
     ),
-    computes: text('Computes:', 'Compute backend; auto uses postgres if it can run here, and simulated otherwise', {
-      choices: ['auto', 'postgres', 'simulated'],
-      default: 'auto',
-    }),
+    computes: text(
+      'Computes:',
+      'Compute backend; auto uses postgres if it can run here or --pg-bin is set, and simulated otherwise',
+      {
+        choices: ['auto', 'postgres', 'simulated'],
+        default: 'auto',
+      },
+    ),
     'pg-bin': text(
       'Computes:',
       'Folder that contains postgres and initdb (default: all installed versions, and that of the npm package)',

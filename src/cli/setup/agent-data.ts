@@ -15,7 +15,7 @@ export const DATA_FLAG = {
 
 export const STATE_CODES = `Exit codes:
   0   every project is Synced
-  1   an error, such as wrong usage or an agent that cannot be reached
+  1   an error, such as wrong usage, an agent that cannot be reached, or manifests that were never read
   2   a project is OutOfSync, Progressing or Unknown
   3   a project is Blocked, Failing, Invalid or Suspended, or an error of the manifests or their source affects no known project
   5   a project is Scheduled, and the others are Synced`
@@ -42,7 +42,9 @@ export const agentIn = async (folder: string): Promise<{ readonly url: string; r
 
 /** The exit code for the worst state of all projects. Manifests that cannot be used count as an invalid project. */
 export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' | 'source'>): ExitCode => {
-  if (source.errorState === 'Invalid' || (projects.length === 0 && source.error !== undefined)) return EXIT.partial
+  if (source.errorState === 'Invalid') return EXIT.partial
+  // The manifests were never read, so no project is known.
+  if (projects.length === 0 && source.error !== undefined) return EXIT.error
   const codes = new Set<ExitCode>(projects.map(({ state }) => agentExitCode(state)))
   return ([EXIT.partial, EXIT.changes, EXIT.scheduled] as const).find((code) => codes.has(code)) ?? EXIT.ok
 }

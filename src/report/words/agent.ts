@@ -21,7 +21,7 @@ const AGENT_STATE_WORDS: Readonly<Record<AgentState, string>> = {
 }
 
 export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
-  HistoryRewritten: 'a force push rewrote the commits that this project was planned from',
+  HistoryRewritten: 'the git history no longer contains the commit that this project was planned from',
   GitStale: 'the repository has not been fetched for 6 hours',
   PlanError: 'the project cannot be planned',
   Refused: 'the service rejected this change',
