@@ -130,12 +130,15 @@ export class Agent implements AgentControl {
     ])
   }
 
-  /** Runs one round for each project. */
+  /** Runs one round for each project, or until `stop` is called. */
   once(): Promise<void> {
+    const { signal } = this.#stopping
     const rounds = async (): Promise<void> => {
       await this.#poll()
-      const round = (id: string): Promise<void> => this.#runRound(id, 'reconcile', this.#now())
+      const round = async (id: string): Promise<void> =>
+        signal.aborted ? undefined : this.#runRound(id, 'reconcile', this.#now())
       await mapConcurrently(this.#projects.ids, this.#options.concurrency, round)
+      if (signal.aborted) await this.#finishChains()
     }
     return this.#whileHoldingLease([rounds()])
   }

@@ -138,6 +138,26 @@ test('a folder that is not a repository is followed without --repo', async () =>
   ).toMatchObject({ code: 0 })
 })
 
+test('agent run --once stops after the running rounds on SIGTERM', async () => {
+  const ids = Array.from({ length: 150 }, (_, index) => `shop-${index}`)
+  const projects = ids.map((id, index) => ({
+    id,
+    branches: [{ name: 'main', computes: [{ id: `ep-${index}`, size: 1 }] }],
+  }))
+  await writeFile(join(folder, 'seed.yaml'), JSON.stringify({ projects }))
+  const file = join(folder, 'repo', 'espalier.yaml')
+  await writeFile(file, `version: 1\nprojects: ${JSON.stringify(ids)}\nbranches: { main: { primary: { size: 1 } } }\n`)
+  git('commit', '-qam', 'many')
+  running = run('--once')
+  await running.says('shop-0  Synced')
+  running.interrupt('SIGTERM')
+  const { code, stdout, stderr } = await running.ended
+  const seen = ids.filter((id) => `${stdout}${stderr}`.includes(`${id}  Synced`))
+  expect(seen.length).toBeLessThan(ids.length)
+  // The others are `Unknown`.
+  expect(code).toBe(2)
+})
+
 test('agent status names a missing compute by its role', async () => {
   await commit('1', ', replicas: { reporting: { size: 1 } }')
   running = run('--on-git', 'report')

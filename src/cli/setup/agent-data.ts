@@ -17,7 +17,7 @@ export const STATE_CODES = `Exit codes:
   0   every project is Synced
   1   an error, such as wrong usage, an agent that cannot be reached, or manifests that were never read
   2   a project is OutOfSync, Progressing or Unknown
-  3   a project is Blocked, Failing, Invalid or Suspended, or an error of the manifests or their source affects no known project
+  3   a project is Blocked, Failing, Invalid or Suspended, the git ref is missing, or a manifest error affects no known project
   5   a project is Scheduled, and the others are Synced`
 
 /** The token in this file of the data folder. If there is none yet, a new one is written. */
