@@ -173,6 +173,9 @@ test('the exit code says that manifests were never read', async () => {
   const agent = await world.start()
   await world.pass(MINUTE)
   expect(exitCodeOfAll(agent.view())).toBe(1)
+  // They were read, and declare no project.
+  const view = agent.view()
+  expect(exitCodeOfAll({ ...view, source: { ...view.source, version: 'a' } })).toBe(3)
 })
 
 const start = async (...options: Parameters<World['start']>) => {

@@ -1,5 +1,5 @@
 /** Snapshots, saved plans, and imported or formatted manifests as files, and `explain`. */
-import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -201,6 +201,14 @@ test.each([
   else await writeFile(join(folder, name), text)
   const { code, stderr } = await online('import', '--project', 'quiet-river-12345678', '--branch', 'n*', '--out', name)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
+})
+
+// promise: device-as-file
+test('import reads no more of an existing file than the size limit', async () => {
+  await writeFile(join(folder, 'huge.yaml'), '')
+  await truncate(join(folder, 'huge.yaml'), 33 * 1024 * 1024)
+  const { code, stderr } = await online('import', '--project', 'quiet-river-12345678', '--out', 'huge.yaml')
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('E_OUT') })
 })
 
 test('import keeps the comments of a file that has nothing else', async () => {

@@ -318,7 +318,7 @@ test('an invalid proxy address is reported without its password', async () => {
   }
 })
 
-test.each(['', ' '])(
+test.each(['', ' ', '.txt', ','])(
   'a key given in place of the path of its file is not printed, also not in a hint (%j)',
   async (after) => {
     const key = `napi_${'k3y'.repeat(20)}`

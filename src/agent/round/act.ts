@@ -102,7 +102,7 @@ const onEvent = async (memory: ProjectMemory, event: ApplyEvent, plan: Plan): Pr
 
 /**
  * Completes a chain that has left a branch without its primary, even outside its window. The current manifests may no
- * longer say how, in which case the manifests that it began with are used.
+ * longer say how, in which case the manifests that it last ran with are used.
  *
  * @param current `undefined` if the project is no longer declared.
  */

@@ -122,7 +122,7 @@ const importOne = async (api: ReadApi, id: string, flags: ImportFlags, io: Io): 
 /** Keeps the comments of a file that has nothing else. The schema that they name takes precedence. */
 const withComments = (comments: string, manifest: string): string => {
   const [schema = '', ...rest] = manifest.split(/(?<=\n)/)
-  const body = comments.includes('yaml-language-server:') ? rest : [schema, ...rest]
+  const body = /^\s*#\s*yaml-language-server:/m.test(comments) ? rest : [schema, ...rest]
   return [comments.replace(/(?<=[^\n])$/, '\n'), ...body].join('')
 }
 

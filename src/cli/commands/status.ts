@@ -63,7 +63,7 @@ const DESCRIPTION = {
   unmanaged   no manifest declares it, and it will not be pruned
   unknown     no plan can be made for its project, or a manifest has errors; the output says why
 
-With --project, manifests are optional. SYNC is empty for projects that they do not declare.
+With --project, manifests are optional. Undeclared projects have no SYNC.
 
 On a terminal without -o wide, columns that do not fit are left out.
 

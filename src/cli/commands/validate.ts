@@ -11,7 +11,7 @@ const DESCRIPTION = {
   positionals: PATHS,
   flags: {
     format: formatFlag('Output format; sarif is for code scanning', ['terminal', 'json', 'sarif']),
-    base: text('Review:', 'Check the policies of git ref REF, and only warn of violations no worse than there', {
+    base: text('Review:', 'Check the policies of git ref REF, and only warn of violations no worse than at REF', {
       value: 'REF',
     }),
     policy: REVIEW_FLAGS.policy,

@@ -43,8 +43,8 @@ export const agentIn = async (folder: string): Promise<{ readonly url: string; r
 /** The exit code for the worst state of all projects. Manifests that cannot be used count as an invalid project. */
 export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' | 'source'>): ExitCode => {
   if (source.errorState === 'Invalid') return EXIT.partial
-  // The manifests were never read, so no project is known.
-  if (projects.length === 0 && source.error !== undefined) return EXIT.error
+  if (projects.length === 0 && source.error !== undefined)
+    return source.version === undefined ? EXIT.error : EXIT.partial
   const codes = new Set<ExitCode>(projects.map(({ state }) => agentExitCode(state)))
   return ([EXIT.partial, EXIT.changes, EXIT.scheduled] as const).find((code) => codes.has(code)) ?? EXIT.ok
 }

@@ -141,7 +141,7 @@ export const PLANNING_FLAGS = {
       'Limit to changes on database branches whose name or id matches GLOB, and to changes that these need; repeatable',
   },
   wave: text('Manifests:', 'Limit to the projects in rollout wave NAME', { value: 'NAME' }),
-  introduced: toggle('Manifests:', 'With --base, omit drift, unless the changes since REF need it'),
+  introduced: toggle('Manifests:', 'With --base, include only changes since REF and changes that these need'),
 } as const
 
 /** The smallest `--time-scale` of a sandbox. */

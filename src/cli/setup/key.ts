@@ -77,7 +77,7 @@ const fromFile = async (file: string, locate: Io['locate']): Promise<string> => 
  * @throws {EspalierError} `E_KEY` if there is no such file, and its name looks like a key.
  */
 export const rejectKeyAsPath = (file: string, locate: Io['locate']): void => {
-  if (existsSync(locate(file)) || !/^[\w-]{32,}$/.test(basename(file.trim()))) return
+  if (existsSync(locate(file)) || !/^[\w-]{32,}$|napi_[\w-]{20}/.test(basename(file.trim()))) return
   throw new EspalierError('E_KEY', 'There is no such key file. Its name looks like a key, so it is not shown.', {
     hint: 'Write the key to a file, and give the path of the file.',
   })

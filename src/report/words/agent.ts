@@ -27,7 +27,7 @@ export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   Refused: 'the service rejected this change',
   Reported: 'manifest changes are reported, not applied (--on-git report)',
   Unrecorded:
-    'since it was declared, the agent has not seen the compute match, so it changes nothing until you adopt the difference',
+    'the agent has not seen the compute match since it was declared, so it changes nothing until you adopt the difference',
   DriftUnconfirmed: 'the live project changed; the next refresh will confirm it',
   Drift: 'someone changed the live project (--on-drift report)',
   DriftUnsafe: 'someone changed the live project, and reverting it could interrupt users',
