@@ -151,7 +151,13 @@ const operationEffect = z.discriminatedUnion('kind', [
 
 const how = {
   times: z.int().min(0).default(1).describe('how often the fault occurs; 0 means without limit'),
-  after: z.int().min(0).default(0).describe('how many matching requests or operations to skip first'),
+  after: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'how many matching requests or operations to skip first, not counting those that an earlier fault affects',
+    ),
   chance: z
     .number()
     .gt(0)

@@ -61,6 +61,16 @@ test('a link in place of the registry folder is not followed', () => {
 })
 
 // promise: sandbox-link
+test.each([
+  ['a link to nowhere', (path: string) => symlinkSync(join(scratch, 'nowhere'), path)],
+  ['a file', (path: string) => writeFileSync(path, '')],
+])('%s in place of the registry folder does not stop a sandbox', (_what, put) => {
+  put(join(scratch, FOLDER))
+  expect(register(OWN, io)).toBeUndefined()
+  expect(registered(io)).toEqual([])
+})
+
+// promise: sandbox-link
 test('files in the registry folder that are not entries are left unchanged', () => {
   const folder = join(scratch, FOLDER)
   mkdirSync(folder, { mode: 0o700 })

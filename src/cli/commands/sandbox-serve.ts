@@ -124,7 +124,7 @@ const untilEnded = async (io: Io): Promise<void> => {
 }
 
 const NOT_REGISTERED =
-  'warning  The folder that lists running sandboxes, in the temporary folder, belongs to another user, so `sandbox connect` will not find this sandbox.'
+  'warning  The folder that lists running sandboxes, in the temporary folder, cannot be written or is not yours, so `sandbox connect` will not find this sandbox.'
 
 /** Uses Postgres if it is available. Otherwise simulates computes, unless a flag requires Postgres. */
 const startWithComputes = async (flags: ServeFlags, io: Io, options: SandboxOptions): Promise<Sandbox> => {

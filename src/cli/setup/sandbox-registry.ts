@@ -25,15 +25,20 @@ const folder = ({ env }: Pick<Io, 'env'>): string =>
 /**
  * Adds an entry that only this user can read.
  *
- * @returns a function that removes the entry, or `undefined` if the folder belongs to another user.
+ * @returns a function that removes the entry, or `undefined` if the folder cannot be written or is not this user's.
  */
 export const register = (sandbox: RegisteredSandbox, io: Pick<Io, 'env'>): (() => void) | undefined => {
   const file = join(folder(io), `${sandbox.port}.json`)
-  mkdirSync(folder(io), { recursive: true, mode: 0o700 })
-  if (!isOwnFolder(folder(io))) return undefined
-  chmodSync(folder(io), 0o700)
-  rmSync(file, { force: true })
-  writeFileSync(file, JSON.stringify(sandbox), { mode: 0o600, flag: 'wx' })
+  try {
+    mkdirSync(folder(io), { recursive: true, mode: 0o700 })
+    if (!isOwnFolder(folder(io))) return undefined
+    chmodSync(folder(io), 0o700)
+    rmSync(file, { force: true })
+    writeFileSync(file, JSON.stringify(sandbox), { mode: 0o600, flag: 'wx' })
+  } catch {
+    // Running the sandbox does not depend on the entry.
+    return undefined
+  }
   return () => rmSync(file, { force: true })
 }
 
