@@ -72,7 +72,8 @@ const RECONCILE = {
   examples: [['$0 agent reconcile quiet-river-12345678', 'Read one project immediately, and show its state']],
   notes: `Restart windows, --allow and suspensions still apply.
 
-The command waits until each project is Invalid, or the agent has tried to read it and its steps have ended. If this takes longer than --timeout, the exit code is 3.
+The command waits for each project until the agent has found it Invalid, or has tried to read it and
+completed its steps. If this takes longer than --timeout, the exit code is 3.
 
 ${STATE_CODES}`,
 } as const satisfies Description
