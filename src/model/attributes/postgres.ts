@@ -56,7 +56,7 @@ export const POSTGRES_PRELOAD: AttributeRow<'list', SettingsField> = {
   fields: { settings: 'settings' },
   schema: list(text(), {
     description:
-      'The complete list of libraries to preload (`preload_libraries.enabled_libraries`). Other parts of `settings` are kept.',
+      'The complete list `preload_libraries.enabled_libraries` of libraries to preload. Other parts of `settings`, such as `use_defaults`, are kept.',
     examples: [['pg_stat_statements']],
   }),
   rule: "the service's public OpenAPI: preloaded libraries are activated by a restart",
