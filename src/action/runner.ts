@@ -70,7 +70,7 @@ export const openRunner = (env: Environment, write: (text: string) => void, pref
   }
 }
 
-/** The runner also executes commands in the older form `##[error]`, even in the middle of a line. */
+/** The runner would execute `::error::` at the start of a line, and the older form `##[error]` anywhere. */
 const withoutCommands = (line: string): string => line.replaceAll('##[', '#\\#[').replace(/^(\s*):(?=:)/gm, '$1\\:')
 
 const escapeData = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')

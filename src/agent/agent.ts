@@ -100,7 +100,8 @@ export class Agent implements AgentControl {
       isStopping: () => this.#stopping.signal.aborted,
       intervalOf: (project) => accounts.intervalOf(project, this.#projects.ids),
       unreadBeside: (project) => this.#unreadBeside(project),
-      isHeldBeside: (project) => this.#projects.all.some(({ id, view }) => id !== project && isHeld(view)),
+      isHeldBeside: (project) =>
+        this.#projects.all.some(({ id, view }) => id !== project && view.reason === 'RestartLimit'),
       steadySince: () => this.#scheduler.steadySince,
       log: (line) => this.#log(line),
       isSettled: (project) => this.#projects.get(project)?.isSettled === true,
@@ -356,8 +357,6 @@ export class Agent implements AgentControl {
     this.#options.log?.(`${new Date(this.#now()).toISOString()}  ${line}`)
   }
 }
-
-const isHeld = ({ reason }: AgentStatus): boolean => reason === 'RestartLimit'
 
 const canProceed = ({ state, reason }: AgentStatus): boolean => state !== 'Invalid' && reason !== 'KeyRefused'
 

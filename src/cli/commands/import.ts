@@ -52,7 +52,7 @@ const DESCRIPTION = {
   ],
   notes: `Common sizes and scale-to-zero times become \`defaults\`. Without --pin, rules declare
 branches that seem short-lived, such as preview/1 and preview/2. stderr lists what was inferred.
-A new manifest ends with a list of what manifests cannot express, and is therefore not managed.
+A new manifest ends with a list of what is not managed, because manifests cannot express it.
 
 If the file given with --out exists, missing computes are added to it, and values that differ are
 set to the live values. Everything else is kept, including declared computes that are not live.

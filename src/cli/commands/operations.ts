@@ -36,13 +36,9 @@ const FILTER_FLAGS = {
   branch: text('Filters:', 'List only operations on this database branch, given by name or id', { value: 'BRANCH' }),
   compute: text('Filters:', 'List only operations on the compute with this id', { value: 'ID' }),
   action: text('Filters:', 'List only operations with this action, such as apply_config', { value: 'NAME' }),
-  status: text(
-    'Filters:',
-    'List only operations with this status, named as in the API (running) or the console (Error)',
-    {
-      value: 'NAME',
-    },
-  ),
+  status: text('Filters:', 'List only operations with this status, as in the API (running) or the console (Error)', {
+    value: 'NAME',
+  }),
   since: duration('Filters:', 'List only operations created in the last TIME, such as 2h or 7d'),
 } as const
 

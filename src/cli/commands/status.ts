@@ -155,7 +155,7 @@ const seeing = async (
       const { observed, result } = await planLive(read, selected, { reader, clock: io.clock, onReading })
       const more = live.ids.length === 0 ? undefined : await readLive(read, live.ids, onReading)
       const leftOut = { projects: result.plan.selection?.leftOut.projects ?? 0, computes: 0 }
-      return { observed: joined(observed, more), plan: result.plan, leftOut }
+      return { observed: more === undefined ? observed : joined(observed, more), plan: result.plan, leftOut }
     }
   }
   const chosen = [...new Set(own?.flatMap((pattern) => matchingProjects(pattern, projects)) ?? declared)]
@@ -170,8 +170,7 @@ const seeing = async (
 }
 
 /** A project that two patterns name by its name and by its id is listed once. */
-const joined = (observed: Observed, more: Observed | undefined): Observed => {
-  if (more === undefined) return observed
+const joined = (observed: Observed, more: Observed): Observed => {
   const known = new Set(observed.projects.map(({ id }) => id))
   return {
     ...observed,

@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type Computes, ConnectionError, type LiveCatalog, type Login } from '../computes/computes.ts'
 import type { BranchRecord, ComputeRecord, DatabaseRecord, ProjectRecord, RoleRecord } from './records.ts'
-import { ApiError, defaultRole } from './requests.ts'
+import { ApiError, DEFAULT_DATABASE, defaultRole } from './requests.ts'
 import type { World } from './world.ts'
 
 export interface Catalog {
@@ -26,7 +26,11 @@ export const newRole = (name: string, now: number, canLogin = true): RoleRecord 
 })
 
 /** A role and a database that it owns. Their default names are the same as on the service (public OpenAPI). */
-export const newCatalog = (now: number, databaseName = 'neondb', roleName = defaultRole(databaseName)): Catalog => ({
+export const newCatalog = (
+  now: number,
+  databaseName = DEFAULT_DATABASE,
+  roleName = defaultRole(databaseName),
+): Catalog => ({
   roles: [newRole(roleName, now)],
   databases: [{ id: newDatabaseId(), name: databaseName, owner: roleName, createdAt: now, updatedAt: now }],
 })

@@ -136,7 +136,8 @@ export const sqlName = z
   .refine((name) => !CONTROL.test(name), { error: 'must not contain control characters' })
   .refine((name) => !RESERVED_NAME.test(name), { error: 'is a reserved name' })
 
-/** The name of a new project's role, unless the request names it (public OpenAPI). */
+/** The names of a new project's database and role, unless the request gives them (public OpenAPI). */
+export const DEFAULT_DATABASE = 'neondb'
 export const defaultRole = (database: string): string => `${database}_owner`
 
 const projectFields = {
@@ -160,7 +161,7 @@ const newProject = z
     branch: z
       .object({ name: branchName, role_name: sqlName, database_name: sqlName, annotations: annotation })
       .partial()
-      .superRefine(({ role_name, database_name = 'neondb' }, context) => {
+      .superRefine(({ role_name, database_name = DEFAULT_DATABASE }, context) => {
         const name = defaultRole(database_name)
         const why = sqlName.safeParse(name).error?.issues[0]?.message
         if (role_name === undefined && why !== undefined) {
