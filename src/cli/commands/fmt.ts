@@ -22,9 +22,9 @@ const DESCRIPTION = {
     ['$0 fmt - < espalier.yaml', 'Format from stdin to stdout, for use in an editor'],
   ],
   notes: `Keys are sorted as in the schema, unless the document has anchors. A comment moves with the key
-below it, unless it starts the document. \`size\` and \`scaleToZero\` get their canonical form (\`300s\` becomes
-\`5m\`). The order of branches, replicas, profiles and rules does not change, nor do indentation,
-quotes and blank lines. Prints the names of changed files.
+below it, unless it starts the document. \`size\` and \`scaleToZero\` get their canonical form
+(\`300s\` becomes \`5m\`). The order of branches, replicas, profiles and rules does not change, nor do
+indentation, quotes and blank lines. Prints the names of changed files.
 
 Exit codes:
   0   everything is formatted now

@@ -29,7 +29,7 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     command: 'fmt [paths..]',
-    summary: 'Format manifests: sort keys and normalize values, keeping comments and layout; needs no network access',
+    summary: 'Format manifests offline: sort keys and normalize values, keeping comments and layout',
     load: async () => (await import('./fmt.ts')).fmtCommand,
   },
   {
